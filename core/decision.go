@@ -1,0 +1,71 @@
+package ratelimit
+
+import "time"
+
+// Outcome says how a request, or one policy's part in it, was decided.
+type Outcome uint8
+
+const (
+	Skipped     Outcome = iota // no policy applied
+	Allowed                    // admitted
+	Denied                     // over a limit: 429
+	Unavailable                // the store failed; Ticket.Status tells open (0) from closed (503)
+	Errored                    // a key, cost or limit function failed: 500
+)
+
+// String returns the outcome in lower case, as metrics label it.
+func (o Outcome) String() string {
+	switch o {
+	case Skipped:
+		return "skipped"
+	case Allowed:
+		return "allowed"
+	case Denied:
+		return "denied"
+	case Unavailable:
+		return "unavailable"
+	default:
+		return "errored"
+	}
+}
+
+// Decision is how one policy decided, with the numbers that its headers tell.
+type Decision struct {
+	Policy  string
+	Outcome Outcome
+	Limit   Limit // in force for this request
+	Cost    int64 // asked for, in units
+
+	// Fits tells whether the charge was within the limit. A denied request has
+	// decisions that fit; a shadow or metered one may be Allowed and not fit.
+	Fits bool
+
+	Used       int64         // units in use, debt included
+	Remaining  int64         // the largest cost admitted now
+	RetryAfter time.Duration // where it does not fit: until the same cost would; or Never
+	ResetAfter time.Duration // until the whole quota is back
+	NextAfter  time.Duration // until Remaining grows by one; 0 when full
+	Delay      time.Duration // how long the request was told to wait
+
+	at     int64 // µs; 0: none
+	mode   Mode
+	closed bool // a failed store's policy fails closed
+}
+
+// Allowed reports whether the request may go on: with a failed store, whether the
+// policies fail open.
+func (d Decision) Allowed() bool {
+	return d.Outcome == Allowed || d.Outcome == Skipped || d.Outcome == Unavailable && !d.closed
+}
+
+// Enforced reports whether the policy can deny: it is neither shadow nor meter.
+func (d Decision) Enforced() bool { return d.mode != Observe && d.mode != Force }
+
+// At returns the store's instant of the decision, which the waits count from; the
+// zero time where no store was asked.
+func (d Decision) At() time.Time {
+	if d.at == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(d.at)
+}

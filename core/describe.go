@@ -1,0 +1,73 @@
+package ratelimit
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Describe returns the limits in force, a line a policy, for a log at start-up:
+//
+//	login: 10 per 5m (sliding_log), above it denied
+func (l *Limiter) Describe() string {
+	var b strings.Builder
+	for _, p := range l.policies {
+		fmt.Fprintf(&b, "%s: %s, above it %s", p.Name, p.Limit.words(), p.Over.words())
+		if p.Vary != nil {
+			fmt.Fprintf(&b, "; varies, at most %s", p.Most.words())
+		}
+		if p.If != nil {
+			b.WriteString("; some requests only")
+		}
+		switch p.NoKey {
+		case NoKeySkip:
+			b.WriteString("; without a key unlimited")
+		case NoKeyDeny:
+			b.WriteString("; without a key denied")
+		}
+		if p.OnFailure == FailClosed {
+			b.WriteString("; 503 while the store is down")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func (l Limit) words() string {
+	s := fmt.Sprintf("%d per %s", l.Quota, windowText(l.Window))
+	if c := l.Capacity(); c != l.Quota {
+		s += fmt.Sprintf(", %d at once", c)
+	}
+	return s + " (" + l.Algorithm.String() + ")"
+}
+
+func (o Over) words() string {
+	switch o.action {
+	case overDelay:
+		return fmt.Sprintf("delayed up to %v, then denied", o.wait)
+	case overShadow:
+		return "only reported (shadow)"
+	case overMeter:
+		return "admitted and counted (meter)"
+	default:
+		return "denied"
+	}
+}
+
+var units = []struct {
+	name string
+	size time.Duration
+}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond}, {"us", time.Microsecond}}
+
+// windowText returns the shortest text for a window: "m", "5m", "1500ms".
+func windowText(w time.Duration) string {
+	for _, u := range units {
+		if w == u.size {
+			return u.name
+		}
+		if w%u.size == 0 {
+			return fmt.Sprintf("%d%s", w/u.size, u.name)
+		}
+	}
+	return w.String()
+}

@@ -1,0 +1,56 @@
+package ratelimit
+
+import (
+	"errors"
+	"fmt"
+)
+
+var (
+	// ErrNoKey is what a KeyFunc returns where the request carries no identity.
+	// Policy.NoKey says what happens then.
+	ErrNoKey = errors.New("ratelimit: the request has no key")
+
+	// ErrNever is returned by Wait where no wait suffices: the cost is above the
+	// capacity of a limit.
+	ErrNever = errors.New("ratelimit: the cost can never be admitted")
+
+	// ErrDeadline is returned by Wait where the context would end first.
+	ErrDeadline = errors.New("ratelimit: the wait would exceed the context's deadline")
+
+	// ErrUnavailable is returned by Wait where the store failed and a policy fails
+	// closed.
+	ErrUnavailable = errors.New("ratelimit: the store is unavailable")
+)
+
+// ConfigError is one mistake in a configuration. Functions that check one return
+// all of them joined: use [errors.As] for the first, or print the error for all.
+type ConfigError struct {
+	Field  string // path of the field, such as `Policies[1] "login": Limit.Quota`
+	Reason string // what is wrong with it
+}
+
+func (e *ConfigError) Error() string { return "ratelimit: " + e.Field + " " + e.Reason }
+
+// problems collects mistakes, so that all are told at once.
+type problems []error
+
+func (p *problems) add(field, format string, args ...any) {
+	*p = append(*p, &ConfigError{Field: field, Reason: fmt.Sprintf(format, args...)})
+}
+
+// under adds what is wrong inside a part of the configuration, naming the part.
+func (p *problems) under(part string, err error) {
+	switch e := err.(type) {
+	case nil:
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			p.under(part, inner)
+		}
+	case *ConfigError:
+		*p = append(*p, &ConfigError{Field: part + e.Field, Reason: e.Reason})
+	default:
+		*p = append(*p, fmt.Errorf("ratelimit: %s%w", part, err))
+	}
+}
+
+func (p problems) join() error { return errors.Join(p...) }

@@ -1,0 +1,298 @@
+package ratelimit
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"strconv"
+	"time"
+)
+
+// HeaderStyle says how limits are told. The zero value is X-RateLimit-Limit,
+// -Remaining and -Reset on every limited answer, the de-facto standard. Denials
+// carry Retry-After in every style.
+type HeaderStyle struct {
+	// Draft adds the fields of a draft of the IETF's RateLimit header fields.
+	Draft Draft
+
+	// OmitX leaves X-RateLimit-* out.
+	OmitX bool
+
+	// ResetDelta makes X-RateLimit-Reset seconds from now, instead of the second
+	// since 1970 at which the whole quota is back.
+	ResetDelta bool
+
+	// Jitter is the most that is added to Retry-After, at random, so that clients
+	// that were denied together do not come back together. Never earlier.
+	Jitter time.Duration
+
+	// PartitionKey, a secret, adds to Draft11 the parameter pk: the key that was
+	// counted, as a keyed hash.
+	PartitionKey []byte
+}
+
+// Draft is a draft of draft-ietf-httpapi-ratelimit-headers.
+type Draft uint8
+
+const (
+	NoDraft Draft = iota
+	Draft6        // RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset
+	Draft11       // RateLimit-Policy, RateLimit: structured fields, one member a policy
+	numDrafts
+)
+
+func (s HeaderStyle) validate() error {
+	var bad problems
+	if s.Draft >= numDrafts {
+		bad.add("Draft", "is unknown: %d", s.Draft)
+	}
+	if s.Jitter < 0 || s.Jitter > MaxWindow {
+		bad.add("Jitter", "must be 0 to 366 days, is %v", s.Jitter)
+	}
+	if s.PartitionKey != nil && s.Draft != Draft11 {
+		bad.add("PartitionKey", "belongs to Draft11")
+	}
+	return bad.join()
+}
+
+// The names, as net/http and fasthttp spell them. HTTP does not mind the case.
+const (
+	xLimit, xRemaining, xReset = "X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"
+	d6Limit, d6Remaining       = "Ratelimit-Limit", "Ratelimit-Remaining"
+	d6Reset                    = "Ratelimit-Reset"
+	d11Policy, d11Limit        = "Ratelimit-Policy", "Ratelimit"
+	retryAfter, cacheControl   = "Retry-After", "Cache-Control"
+)
+
+// HeaderNames returns the names of all headers that a limiter of this style may
+// set: what a CORS set-up lists in Access-Control-Expose-Headers.
+func (s HeaderStyle) HeaderNames() []string {
+	var names []string
+	if !s.OmitX {
+		names = append(names, xLimit, xRemaining, xReset)
+	}
+	switch s.Draft {
+	case Draft6:
+		names = append(names, d6Limit, d6Remaining, d6Reset)
+	case Draft11:
+		names = append(names, d11Policy, d11Limit)
+	}
+	return append(names, retryAfter)
+}
+
+// rendering is the part of a ticket that is text.
+type rendering struct {
+	text    []byte
+	headers []header
+	done    bool
+	retry   int64 // s, told in header and body; 0: none
+}
+
+// header is a name and where in the text its value is.
+type header struct {
+	name     string
+	from, to int
+}
+
+func (r rendering) reset() rendering {
+	return rendering{text: r.text[:0], headers: r.headers[:0]}
+}
+
+// Merge tells the ticket which headers the response has already, from a limiter
+// further out, so that those of the stricter one are seen: the smaller share left,
+// the longer Retry-After. Call it before HeaderAt.
+func (t *Ticket) Merge(prior func(name string) string) {
+	t.headers, t.text = t.headers[:0], t.text[:0]
+	t.render(prior)
+}
+
+// HeaderAt returns the i-th header to set, from 0, under its canonical name, and
+// whether there is one. The value is valid until End.
+func (t *Ticket) HeaderAt(i int) (name string, value []byte, ok bool) {
+	if !t.done {
+		t.render(none)
+	}
+	if i >= len(t.headers) {
+		return "", nil, false
+	}
+	h := t.headers[i]
+	return h.name, t.text[h.from:h.to], true
+}
+
+func none(string) string { return "" }
+
+// render writes the headers.
+func (t *Ticket) render(prior func(string) string) {
+	t.done = true
+	if t.outcome == Allowed || t.outcome == Denied {
+		t.budget(prior)
+	}
+	if t.status == 0 {
+		return
+	}
+	if t.outcome == Denied {
+		t.retryHeader(prior)
+	}
+	t.set(cacheControl, func(b []byte) []byte { return append(b, "no-store"...) })
+}
+
+// set adds a header whose value write appends.
+func (t *Ticket) set(name string, write func([]byte) []byte) {
+	from := len(t.text)
+	t.text = write(t.text)
+	t.headers = append(t.headers, header{name, from, len(t.text)})
+}
+
+func (t *Ticket) setInt(name string, n int64) {
+	from := len(t.text)
+	t.text = strconv.AppendInt(t.text, n, 10)
+	t.headers = append(t.headers, header{name, from, len(t.text)})
+}
+
+// budget writes what is left, in every form of the style.
+func (t *Ticket) budget(prior func(string) string) {
+	d, style := &t.decisions[t.binding], &t.limiter.headers
+	if d.mode == Observe || d.at == 0 {
+		return // nothing but shadows, or nobody asked
+	}
+	if !style.OmitX && t.stricter(d, prior(xLimit), prior, xRemaining) {
+		t.setInt(xLimit, d.Limit.Capacity())
+		t.setInt(xRemaining, d.Remaining)
+		if style.ResetDelta {
+			t.setInt(xReset, seconds(d.ResetAfter))
+		} else {
+			t.setInt(xReset, ceil(d.at+d.ResetAfter.Microseconds(), 1_000_000))
+		}
+	}
+	switch style.Draft {
+	case Draft6:
+		if t.stricter(d, prior(d6Limit), prior, d6Remaining) {
+			t.setInt(d6Limit, d.Limit.Capacity())
+			t.setInt(d6Remaining, d.Remaining)
+			t.setInt(d6Reset, seconds(d.ResetAfter))
+		}
+	case Draft11:
+		t.list(d11Policy, prior, appendPolicy)
+		t.list(d11Limit, prior, appendLimit)
+	}
+}
+
+// stricter reports whether a decision leaves a smaller share than the headers that
+// are there.
+func (t *Ticket) stricter(d *Decision, limit string, prior func(string) string, remaining string) bool {
+	if limit == "" || t.outcome == Denied {
+		return true
+	}
+	priorLimit, err1 := strconv.ParseInt(limit, 10, 64)
+	left, err2 := strconv.ParseInt(prior(remaining), 10, 64)
+	if err1 != nil || err2 != nil || priorLimit < 1 || priorLimit > MaxQuota || left < 0 || left > MaxQuota {
+		return true
+	}
+	return d.Remaining*priorLimit < left*d.Limit.Capacity()
+}
+
+// list writes a structured-field list with a member for each policy that a client
+// should know: all but shadows, and of a denial those that denied.
+func (t *Ticket) list(name string, prior func(string) string, member func([]byte, *Decision, bool) []byte) {
+	denied := t.outcome == Denied
+	t.set(name, func(b []byte) []byte {
+		before := prior(name)
+		b = append(b, before...)
+		empty := before == ""
+		for i := range t.decisions {
+			d := &t.decisions[i]
+			if d.mode == Observe || denied && (d.Fits || d.mode != Enforce) {
+				continue
+			}
+			if !empty {
+				b = append(b, ", "...)
+			}
+			empty = false
+			b = append(append(append(b, '"'), d.Policy...), '"')
+			b = member(b, d, denied)
+			if secret := t.limiter.headers.PartitionKey; secret != nil && i < len(t.charges) {
+				b = appendPartition(b, secret, t.charges[i].Key)
+			}
+		}
+		return b
+	})
+}
+
+// appendPolicy appends q, the capacity, and w, the seconds in which it refills.
+func appendPolicy(b []byte, d *Decision, _ bool) []byte {
+	l := d.Limit
+	b = strconv.AppendInt(append(b, ";q="...), l.Capacity(), 10)
+	return strconv.AppendInt(append(b, ";w="...), seconds(l.refill()), 10)
+}
+
+// appendLimit appends r, what is left, and t, the seconds until there is more or,
+// where denied, enough.
+func appendLimit(b []byte, d *Decision, denied bool) []byte {
+	b = strconv.AppendInt(append(b, ";r="...), d.Remaining, 10)
+	wait := d.NextAfter
+	if denied {
+		wait = d.RetryAfter
+	}
+	if wait == Never {
+		return b
+	}
+	return strconv.AppendInt(append(b, ";t="...), seconds(wait), 10)
+}
+
+func appendPartition(b, secret, key []byte) []byte {
+	mac := hmac.New(sha256.New, secret)
+	mac.Write(key)
+	b = append(b, ";pk=:"...)
+	b = base64.StdEncoding.AppendEncode(b, mac.Sum(nil)[:16])
+	return append(b, ':')
+}
+
+// refill returns the time in which a bucket's capacity refills, or the window.
+func (l Limit) refill() time.Duration {
+	c := l.Capacity()
+	if c == l.Quota {
+		return l.Window
+	}
+	hi, lo := bits.Mul64(uint64(c), uint64(l.Window))
+	if hi >= uint64(l.Quota) {
+		return Never - 1
+	}
+	q, r := bits.Div64(hi, lo, uint64(l.Quota))
+	if r > 0 {
+		q++
+	}
+	return time.Duration(min(q, math.MaxInt64-1))
+}
+
+// retryHeader writes Retry-After: the longest wait of the policies that denied,
+// with jitter, or what is there if that is longer.
+func (t *Ticket) retryHeader(prior func(string) string) {
+	d := &t.decisions[t.binding]
+	if d.Fits || d.RetryAfter == Never {
+		return
+	}
+	wait := d.RetryAfter
+	if jitter := t.limiter.headers.Jitter; jitter > 0 {
+		wait += rand.N(jitter + 1)
+	}
+	t.retry = max(1, seconds(wait))
+	if n, err := strconv.ParseInt(prior(retryAfter), 10, 64); err == nil && n > t.retry {
+		t.retry = n
+	}
+	t.setInt(retryAfter, t.retry)
+}
+
+// seconds returns a wait in whole seconds, rounded up.
+func seconds(d time.Duration) int64 { return ceil(int64(d), int64(time.Second)) }
+
+// ceil divides, rounding up.
+func ceil(a, b int64) int64 {
+	q := a / b
+	if a%b > 0 {
+		q++
+	}
+	return q
+}

@@ -1,0 +1,63 @@
+package ratelimit
+
+import (
+	"context"
+	"log/slog"
+)
+
+// Observer is told what a limiter decides and what goes wrong. Its methods are
+// called on the request's goroutine: they are safe for concurrent use, return
+// soon, and keep nothing but copies.
+type Observer interface {
+	// Decided is called once for each policy that applied to a request.
+	Decided(ctx context.Context, key []byte, d Decision)
+	// Reported is called for what is rare.
+	Reported(ctx context.Context, r Report)
+}
+
+// Report is something that an operator may want to know.
+type Report struct {
+	Kind   ReportKind
+	Policy string // the policy it is about, if any
+	Code   Code   // of ReportMisconfigured
+	Detail string // in words, for ReportMisconfigured
+	Err    error  // of the error kinds
+	N      int64  // of ReportEvicted: keys
+}
+
+// ReportKind is the kind of a Report.
+type ReportKind uint8
+
+const (
+	ReportMisconfigured ReportKind = iota // the app's set-up defeats a limit; once per code and policy
+	ReportKeyError                        // a key function failed: 500
+	ReportCostError                       // a cost function failed, or the cost was negative: 500
+	ReportLimitError                      // Vary returned an invalid limit: 500
+	ReportStoreError                      // the store failed: OnFailure decided
+	ReportAdjustError                     // a correction was lost; it ends with its window or lease
+	ReportEvicted                         // the memory store was full and forgot keys
+)
+
+// Code names a misconfiguration. docs/codes.md explains each.
+type Code string
+
+// CodeUntrustedProxy: a forwarding header arrives from a private address that is
+// not trusted, so all clients behind that proxy are counted as one.
+const CodeUntrustedProxy Code = "RL001"
+
+// URL returns the address of the page that explains the code.
+func (c Code) URL() string {
+	return "https://github.com/weirhq/ratelimit/blob/main/docs/codes.md#" + string(c)
+}
+
+// codeLogger is the observer where none is configured: it logs misconfigurations
+// with slog's default logger, and nothing else.
+type codeLogger struct{}
+
+func (codeLogger) Decided(context.Context, []byte, Decision) {}
+
+func (codeLogger) Reported(ctx context.Context, r Report) {
+	if r.Kind == ReportMisconfigured {
+		slog.WarnContext(ctx, "ratelimit: "+r.Detail, "code", string(r.Code), "policy", r.Policy, "see", r.Code.URL())
+	}
+}
