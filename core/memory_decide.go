@@ -1,7 +1,6 @@
 package ratelimit
 
 import (
-	"sort"
 	"time"
 
 	"github.com/weirhq/ratelimit/core/internal/algorithm"
@@ -86,23 +85,27 @@ func (t *memoryTake) pair(i int) bool {
 // pairWait returns the wait until two keys together hold a cost. What is left of
 // either only grows, so the instant can be searched for.
 func (t *memoryTake) pairWait(i int) time.Duration {
-	var reset int64
-	left := func(j int, wait int64) int64 {
+	left, full := func(j int, wait int64) int64 {
 		var out algorithm.Answer
 		root := &t.claims[t.claims[j].root]
 		root.ask(t.now+wait, &t.charges[j].Limit, 0, 0, 0, false, &out)
-		reset = max(reset, out.Reset)
 		return max(0, out.Remaining-root.ahead)
+	}, func(j int) int64 {
+		return max(0, t.charges[j].Limit.Capacity()-t.claims[t.claims[j].root].ahead)
 	}
-	fits := func(wait int64) bool { return left(i, wait)+left(i+1, wait) >= t.charges[i].Cost }
-	if fits(0) {
-		return 0 // only what the call put there before is in the way
-	}
-	longest := reset
-	if !fits(longest) {
+	cost := t.charges[i].Cost
+	if full(i)+full(i+1) < cost {
 		return Never
 	}
-	return micros(int64(sort.Search(int(longest), func(wait int) bool { return fits(int64(wait)) })))
+	low, high := int64(0), int64(algorithm.Forever)
+	for low < high {
+		if mid := (low + high) / 2; left(i, mid)+left(i+1, mid) >= cost {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	return micros(low)
 }
 
 // strike looks whether the i-th charge's key is banned, counting a denial first
@@ -117,10 +120,10 @@ func (t *memoryTake) strike(i int, over bool) bool {
 	gone, ban, counted := algorithm.Strike(&c.log, c.ban, c.ref.last, c.space.penalty, t.now, over && charge.Cost > 0, &out)
 	fillResult(&t.results[i], &out)
 	if counted {
-		c.ahead = 1
-	}
-	if counted || ban.Until > c.ban.Until {
 		c.gone, c.ban, c.at, c.write = gone, ban, out.At, true
+		if out.Allowed {
+			c.ahead = 1
+		}
 	}
 	return out.Allowed || charge.Cost == 0
 }

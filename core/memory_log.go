@@ -23,7 +23,7 @@ const (
 )
 
 // A log's slot: word 1 the instant; word 2 block (32 bits), size (17), class (5);
-// word 3 head (17), base (47). The fifth, of strikes, has the ban: end (53), count (11).
+// word 3 head (17), base (47). Word 4, of strikes, is the ban: end (54), count (10).
 func (t *table) log(slot int) logRef {
 	w := t.words[slot : slot+t.stride-1]
 	if w[2]>>54 == 0 { // a new slot
@@ -44,11 +44,11 @@ func (t *table) saveLog(slot int, r logRef) {
 
 func (t *table) ban(slot int) algorithm.Ban {
 	w := t.words[slot+4]
-	return algorithm.Ban{Until: int64(w & (1<<53 - 1)), Count: int64(w >> 53)}
+	return algorithm.Ban{Until: int64(w & (1<<54 - 1)), Count: int64(w >> 54)}
 }
 
 func (t *table) saveBan(slot int, b algorithm.Ban) {
-	t.words[slot+4] = uint64(b.Until) | uint64(b.Count)<<53
+	t.words[slot+4] = uint64(b.Until) | uint64(b.Count)<<54
 }
 
 // logArena holds the entries of a shard's logs, two words each, in blocks of 2^class

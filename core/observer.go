@@ -9,7 +9,9 @@ import (
 // called on the request's goroutine: they are safe for concurrent use, return
 // soon, and keep nothing but copies.
 type Observer interface {
-	// Decided is called once for each policy that applied to a request.
+	// Decided is called once for each policy that applied to a request. The key is
+	// as the key function made it; "#" and a hash where it was long, "!" where the
+	// request had none.
 	Decided(ctx context.Context, key []byte, d Decision)
 	// Reported is called for what is rare.
 	Reported(ctx context.Context, r Report)
@@ -41,8 +43,8 @@ const (
 // Code names a misconfiguration. docs/codes.md explains each.
 type Code string
 
-// CodeUntrustedProxy: a forwarding header arrives from a private address that is
-// not trusted, so all clients behind that proxy are counted as one.
+// CodeUntrustedProxy: a forwarding header arrives from a private address, or over a
+// unix socket, that is not trusted, so all clients behind that proxy are counted as one.
 const CodeUntrustedProxy Code = "RL001"
 
 // URL returns the address of the page that explains the code.

@@ -72,7 +72,7 @@ type Space struct {
 
 // Penalty bans a key that is denied too often. The ban begins with the denial
 // that makes it Denials within any span of Within, and lasts Ban·Factor^n, at
-// most Max, after n earlier bans. Earlier bans are forgotten once a ban has been
+// most Max, after n earlier bans (n stops at 1,023). Earlier bans are forgotten once a ban has been
 // over for as long as it lasted, and at least for Within, with no new one.
 type Penalty struct {
 	Denials int64         // 1 to 10,000

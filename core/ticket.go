@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"iter"
 	"slices"
@@ -146,7 +147,7 @@ func (t *Ticket) key(key string) (start int) {
 func (t *Ticket) shorten(start int) {
 	if len(t.keys)-start-1 > longKey {
 		sum := sha256.Sum256(t.keys[start+1:])
-		t.keys = append(append(t.keys[:start], keyHashed), sum[:]...)
+		t.keys = hex.AppendEncode(append(t.keys[:start], keyHashed), sum[:20])
 	}
 }
 
@@ -183,9 +184,18 @@ func (t *Ticket) take() {
 	t.binding = binding(t.decisions, t.outcome)
 	if o := t.limiter.observer; o != nil {
 		for i := range t.decisions {
-			o.Decided(t.ctx, t.charges[i].Key, t.decisions[i])
+			o.Decided(t.ctx, shownKey(t.charges[i].Key), t.decisions[i])
 		}
 	}
+}
+
+// shownKey returns a key as observers see it: as the key function made it, or, of
+// the two other kinds, "!" and "#" with a hash.
+func shownKey(key []byte) []byte {
+	if key[0] == keyPlain {
+		return key[1:]
+	}
+	return key
 }
 
 // decide fills in the i-th decision.

@@ -110,7 +110,7 @@ func Used(k Kind, s State, a *Ask) int64 {
 		return ceilUnits(u, f)
 	case KindGCRA:
 		t := interval(a.Quota, a.Window)
-		return ceilDiv(gcraLevel(s, at, a, t), t)
+		return ceilDiv(level(s, at, a, t).converted(), t)
 	case KindFixedWindow:
 		return windowCount(s, at, a.Window)
 	default:

@@ -31,12 +31,12 @@ func drain(s State, at int64, a *Ask) (u, f int64) {
 }
 
 // drainTime returns the µs in which u + f/W units drain, rounded up; 0 for what is
-// not above zero.
+// not above zero. It stops at 2^62, far above any wait that is told.
 func drainTime(u, f int64, a *Ask) int64 {
 	if u < 0 || u|f == 0 {
 		return 0
 	}
-	return min(muldivUp(u, a.Window, f, a.Quota), Forever)
+	return min(muldivUp(u, a.Window, f, a.Quota), 1<<62)
 }
 
 func ceilUnits(u, f int64) int64 {

@@ -10,7 +10,7 @@ func LeakyBucket(s State, a *Ask, out *Answer) State {
 		return s
 	}
 	out.Delay = a.told(drainTime(u-out.Units, f, a), at)
-	out.End = at + drainTime(u, f, a)
+	out.End = queueEnd(u, f, at, a)
 	return State{Last: at, Units: u, Part: f}
 }
 
@@ -19,9 +19,12 @@ func LeakyBucket(s State, a *Ask, out *Answer) State {
 func refundLeakyBucket(s State, a *Ask, end int64) (State, bool, int64) {
 	at := a.instant(&s)
 	u, f := drain(s, at, a)
-	if u|f == 0 || at+drainTime(u, f, a) != end {
+	if u|f == 0 || queueEnd(u, f, at, a) != end {
 		return s, false, end
 	}
 	next, changed := refundTokenBucket(s, a)
-	return next, changed, at + drainTime(next.Units, next.Part, a)
+	return next, changed, queueEnd(next.Units, next.Part, at, a)
 }
+
+// queueEnd returns the instant at which what waits is gone. Draining does not move it.
+func queueEnd(u, f, at int64, a *Ask) int64 { return min(at+drainTime(u, f, a), Forever-1) }

@@ -9,8 +9,8 @@ type Penalty struct {
 // Ban is the last ban of a key, and how many there were in a row.
 type Ban struct{ Until, Count int64 }
 
-// MaxBans is where Count stops: any growing ban has reached its longest by then.
-const MaxBans = 1<<11 - 1
+// MaxBans is where Count stops, and with it the growth of bans.
+const MaxBans = 1<<10 - 1
 
 // Length returns how long a ban lasts after n earlier ones.
 func (p *Penalty) Length(n int64) int64 {
@@ -28,9 +28,9 @@ func (p *Penalty) Length(n int64) int64 {
 // Strike looks whether a key is banned and, where count is set and it is not,
 // counts a denial. Unlike all others it writes on a denial, so that bans come, and
 // not during a ban, so that they end under traffic. It returns how many of the
-// oldest strikes no longer count, the ban in force or remembered, and whether this
-// strike is to be appended.
-func Strike(l *Log, b Ban, last int64, p *Penalty, now int64, count bool, out *Answer) (gone int, ban Ban, strike bool) {
+// oldest strikes no longer count, the ban in force or remembered, and whether a
+// denial was counted: as a strike to append or, where not Allowed, as a ban.
+func Strike(l *Log, b Ban, last int64, p *Penalty, now int64, count bool, out *Answer) (gone int, ban Ban, counted bool) {
 	a := Ask{Now: now, Window: p.Within, Quota: p.Denials}
 	at := now
 	if last > now {
@@ -49,20 +49,18 @@ func Strike(l *Log, b Ban, last int64, p *Penalty, now int64, count bool, out *A
 	used := l.UpTo(l.Len) - l.UpTo(gone)
 	banned := at < b.Until
 	if count && !banned {
+		counted = true
 		if used++; used >= p.Denials {
 			b = Ban{Until: at + p.Length(b.Count), Count: min(b.Count+1, MaxBans)}
 			gone, used, banned = l.Len, 0, true
-		} else {
-			strike = true
 		}
 	}
 	*out = Answer{Allowed: !banned, At: at, Used: used, Remaining: p.Denials - used}
-	newest := l.Last()
-	if strike {
-		newest = at
-	}
 	if used > 0 {
-		oldest := at
+		oldest, newest := at, l.Last()
+		if counted {
+			newest = at
+		}
 		if gone < l.Len {
 			oldest = l.At(gone)
 		}
@@ -77,7 +75,7 @@ func Strike(l *Log, b Ban, last int64, p *Penalty, now int64, count bool, out *A
 		out.Retry = a.told(b.Until-at, at)
 		out.Next = out.Retry
 	}
-	return gone, b, strike
+	return gone, b, counted
 }
 
 // Forgotten returns the instant at which a ban no longer makes the next one longer:
