@@ -24,14 +24,14 @@ type memoryShard struct {
 
 // How much one call may do beside its own key, in buckets.
 const (
-	moveBuckets   = 4 // moved by a call that adds a key
+	moveBuckets   = 3 // moved by a call that adds a key
 	sweepBuckets  = 8 // swept
 	sampleBuckets = 4 // looked at for a victim
 )
 
-// A table grows at 13 slots in 16, and shrinks below 3.
+// A table grows at 14 slots in 16, and shrinks below 3.
 const (
-	growAt, shrinkBelow, outOf = 13, 3, 16
+	growAt, shrinkBelow, outOf = 14, 3, 16
 )
 
 // find returns where the key is, or -1.
@@ -56,7 +56,7 @@ func (sh *memoryShard) add(sp *memorySpace, fp fingerprint, now int64) (t *table
 		evicted += sh.move(sp, moveBuckets, now)
 	}
 	if sp.keys.Add(1) > sp.maxKeys {
-		evicted += sh.evict(sp, now)
+		evicted += sh.evict(sp, fp, now)
 	}
 	if sh.old.buckets == 0 && (sh.live.keys+1)*outOf > sh.live.slots()*growAt {
 		sh.resize(sp, sh.live.slots()/bucketSlots+1)
@@ -65,11 +65,11 @@ func (sh *memoryShard) add(sp *memorySpace, fp fingerprint, now int64) (t *table
 	return &sh.live, slot, evicted + n
 }
 
-// place adds a key to live. Where both its buckets are full, live grows; where it
-// just did, which chance alone hardly brings about, the better victim goes.
+// place adds a key to live. Where there is no room, live grows; where it is growing
+// already, which no chance that one need think of brings about, a victim goes.
 func (sh *memoryShard) place(sp *memorySpace, fp fingerprint, now int64) (slot, evicted int) {
-	sh.visited += 2 * bucketSlots
-	if slot = sh.live.add(fp); slot >= 0 {
+	slot, read := sh.live.add(fp)
+	if sh.visited += read; slot >= 0 {
 		return slot, 0
 	}
 	if sh.old.buckets == 0 {

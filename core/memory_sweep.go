@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"math/bits"
 	"sync/atomic"
 
 	"github.com/weirhq/ratelimit/core/internal/algorithm"
@@ -91,18 +92,20 @@ type victim struct {
 	last       int64
 }
 
-// evict forgets a key out of a sample, and returns how many it forgot.
-func (sh *memoryShard) evict(sp *memorySpace, now int64) int {
+// evict forgets a key out of a sample around where the new key's fingerprint points,
+// which nobody outside can choose, and returns how many it forgot.
+func (sh *memoryShard) evict(sp *memorySpace, fp fingerprint, now int64) int {
 	var v victim
-	for _, t := range [2]*table{&sh.live, &sh.old} {
-		width := bucketSlots * sp.stride
-		for range min(sampleBuckets, int(t.buckets)) {
-			if sh.hand >= len(t.words) {
-				sh.hand = 0
-			}
-			v.look(sp, sh, t, sh.hand/width*width, now)
-			sh.hand += width
+	width := bucketSlots * sp.stride
+	base := sh.live.bucket(bits.RotateLeft64(fp.rest, 32))
+	for range min(sampleBuckets, int(sh.live.buckets)) {
+		v.look(sp, sh, &sh.live, base, now)
+		if base += width; base == len(sh.live.words) {
+			base = 0
 		}
+	}
+	for base := sh.moved; base < min(sh.moved+sampleBuckets*width, len(sh.old.words)); base += width {
+		v.look(sp, sh, &sh.old, base, now)
 	}
 	return v.remove(sp, sh)
 }

@@ -68,33 +68,70 @@ func (t *table) find(fp fingerprint) int {
 	return -1
 }
 
-// add returns a new, zero slot for a key that is not there, or -1 where both its
-// buckets are full.
-func (t *table) add(fp fingerprint) int {
-	best, free := -1, 0
+// add returns a new, zero slot for a key that is not there, in the emptier of its
+// buckets, and how many slots it read. Where both are full it makes room by moving
+// one of their keys to that key's other bucket; -1 where even that fails.
+func (t *table) add(fp fingerprint) (slot, read int) {
+	base, i := t.room(fp)
+	read = 2 * bucketSlots
 	for _, half := range [2]uint64{fp.tag, fp.rest} {
-		base, empty, first := t.bucket(half), 0, -1
-		for i, tag := range t.tags(base) {
-			if tag == 0 {
-				if empty++; first < 0 {
-					first = i
-				}
-			}
-		}
-		if empty > free {
-			best, free = base+first, empty
+		if i < 0 {
+			base, i = t.displace(half)
+			read += displaceTries * bucketSlots
 		}
 	}
-	if best < 0 {
-		return -1
+	if i < 0 {
+		return -1, read
 	}
 	t.keys++
-	t.words[best] = fp.tag
-	width := bucketSlots * t.stride
-	slot := t.slot(best/width*width, best%width)
+	t.words[base+i] = fp.tag
+	slot = t.slot(base, i)
 	clear(t.words[slot : slot+t.stride-1])
-	t.words[slot] = fp.rest &^ metaMask
-	return slot
+	t.words[slot] = fp.rest
+	return slot, read
+}
+
+// room returns a free slot in the emptier of a key's buckets, or -1.
+func (t *table) room(fp fingerprint) (base, i int) {
+	first, n := t.free(t.bucket(fp.tag))
+	second, m := t.free(t.bucket(fp.rest))
+	if n >= m {
+		return t.bucket(fp.tag), first
+	}
+	return t.bucket(fp.rest), second
+}
+
+// free returns the first free slot of the bucket at base, or -1, and their number.
+func (t *table) free(base int) (first, n int) {
+	first = -1
+	for i, tag := range t.tags(base) {
+		if tag == 0 {
+			if n++; first < 0 {
+				first = i
+			}
+		}
+	}
+	return first, n
+}
+
+const displaceTries = 4
+
+// displace frees a slot of the bucket that half a fingerprint names.
+func (t *table) displace(half uint64) (base, i int) {
+	base = t.bucket(half)
+	for i, tag := range t.tags(base)[:displaceTries] {
+		slot := t.slot(base, i)
+		other := t.bucket(tag)
+		if other == base {
+			other = t.bucket(t.words[slot] &^ metaMask)
+		}
+		if to, _ := t.free(other); to >= 0 {
+			t.words[other+to] = tag
+			copy(t.words[t.slot(other, to):], t.words[slot:slot+t.stride-1])
+			return base, i
+		}
+	}
+	return base, -1
 }
 
 // remove empties the i-th slot of the bucket at base.

@@ -18,11 +18,11 @@ func (p *Penalty) Length(n int64) int64 {
 	if p.Factor > 1 {
 		for range n {
 			if length *= p.Factor; length >= float64(p.Max) {
-				break
+				return p.Max
 			}
 		}
 	}
-	return min(int64(length), p.Max)
+	return int64(length)
 }
 
 // Strike looks whether a key is banned and, where count is set and it is not,

@@ -1,0 +1,78 @@
+package ratelimit
+
+import (
+	"context"
+	"encoding/binary"
+	"runtime"
+	"runtime/metrics"
+	"testing"
+	"time"
+)
+
+// million charges n keys once each, from the from-th on.
+func million(t testing.TB, m *Memory, s *Space, from, n int) {
+	var charge [1]Charge
+	var result [1]Result
+	key := make([]byte, 8)
+	charge[0] = Charge{Space: s, Key: key, Limit: s.Limits[0], Cost: 1}
+	for i := from; i < from+n; i++ {
+		binary.LittleEndian.PutUint64(key, uint64(i))
+		if err := m.Take(context.Background(), charge[:], result[:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// heap returns the bytes in use, and how many of them the collector has to scan.
+func heap() (inUse, scanned uint64) {
+	runtime.GC()
+	runtime.GC()
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/scan/heap:bytes"}}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64(), samples[1].Value.Uint64()
+}
+
+// TestBytesAKey measures what a key costs, at the worst of 0.8 to 1.6 million keys.
+func TestBytesAKey(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fills millions of keys")
+	}
+	for _, c := range []struct {
+		algorithm Algorithm
+		most      float64
+	}{{TokenBucket, 72}, {GCRA, 72}, {LeakyBucket, 72}, {FixedWindow, 72}, {SlidingCounter, 72}, {SlidingLog, 100}} {
+		t.Run(c.algorithm.String(), func(t *testing.T) {
+			before, scannedBefore := heap()
+			clock := time.Unix(1_700_000_000, 0)
+			m := NewMemory(MemoryConfig{MaxKeys: 1 << 21, Now: func() time.Time { return clock }})
+			s := NewSpace("p", PerMinute(10).Using(c.algorithm))
+			if err := m.Open(s); err != nil {
+				t.Fatal(err)
+			}
+			worst, at, sum, steps := 0.0, 0, 0.0, 0
+			const first, step = 800_000, 20_000
+			million(t, m, s, 0, first)
+			for n := first; n <= 1_600_000; n += step {
+				after, _ := heap()
+				each := float64(after-before) / float64(n)
+				sum += each
+				steps++
+				if each > worst {
+					worst, at = each, n
+				}
+				million(t, m, s, n, step)
+			}
+			t.Logf("%5.1f bytes a key at worst (%d keys), %5.1f on average", worst, at, sum/float64(steps))
+			if n := m.Stats().Evictions; n != 0 {
+				t.Errorf("%d keys were evicted below MaxKeys", n)
+			}
+			if worst > c.most {
+				t.Errorf("%.1f bytes a key at %d keys, want at most %v", worst, at, c.most)
+			}
+			if _, scanned := heap(); scanned > scannedBefore+1<<20 {
+				t.Errorf("the collector scans %d KiB more than before", (scanned-scannedBefore)>>10)
+			}
+			runtime.KeepAlive(m)
+		})
+	}
+}
