@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 	"unsafe"
+
+	"github.com/weirhq/ratelimit/core/internal/algorithm"
 )
 
 // Config is everything a Limiter is made of. It is copied and checked once, by New.
@@ -128,7 +130,10 @@ func (l *Limiter) adopt(policies []Policy) error {
 				bad.under(part, err)
 				continue
 			}
-			known = &policy{Policy: p, space: NewSpace(p.Name, p.Limit, p.Most), mode: p.Over.mode(), delay: p.Over.wait}
+			known = &policy{Policy: p, space: NewSpace(p.Name, p.Limit), mode: p.Over.mode(), delay: p.Over.wait}
+			if p.Most != p.Limit {
+				known.space.Limits = append(known.space.Limits, p.Most)
+			}
 			if known.OnFailure == FailDefault {
 				known.OnFailure = l.onFailure
 			}
@@ -188,11 +193,8 @@ func (p *Policy) validate() error {
 
 // maxDelay returns the longest wait whose reservations a bucket's level can hold.
 func maxDelay(l Limit) time.Duration {
-	units := maxLevel - l.Capacity()
-	if units > int64(MaxWindow)/max(1, int64(l.Window)/l.Quota+1) {
-		return MaxWindow
-	}
-	return min(MaxWindow, time.Duration(units*(int64(l.Window)/l.Quota))).Truncate(time.Microsecond)
+	longest := time.Duration(algorithm.MulDiv(algorithm.MaxLevel-l.Capacity(), int64(l.Window), l.Quota))
+	return min(longest.Truncate(time.Microsecond), MaxWindow)
 }
 
 func validName(name string) bool {

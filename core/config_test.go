@@ -74,18 +74,19 @@ func TestNewRefuses(t *testing.T) {
 		{"delay on a log", one(over(pol("api", fine.Using(ratelimit.SlidingLog)), ratelimit.Delay(time.Second))), []string{api + "Over"}},
 		{"delay on a counter", one(over(pol("api", fine.Using(ratelimit.SlidingCounter)), ratelimit.Delay(time.Second))), []string{api + "Over"}},
 
-		{"log too large", one(pol("api", ratelimit.PerHour(100_001).Using(ratelimit.SlidingLog))), []string{api + "Limit.Quota"}},
-
 		{
-			"twice", ratelimit.Config{Policies: []ratelimit.Policy{pol("api", fine), pol("api", fine)}},
+			"twice",
+			ratelimit.Config{Policies: []ratelimit.Policy{pol("api", fine), pol("api", fine)}},
 			[]string{`Policies[1] "api": Name`},
 		},
 		{
-			"twice, different", ratelimit.Config{Policies: []ratelimit.Policy{pol("a", fine), pol("b", fine), pol("a", ratelimit.PerHour(1))}},
+			"twice, different",
+			ratelimit.Config{Policies: []ratelimit.Policy{pol("a", fine), pol("b", fine), pol("a", ratelimit.PerHour(1))}},
 			[]string{`Policies[2] "a": Name`},
 		},
 		{
-			"everything", ratelimit.Config{
+			"everything",
+			ratelimit.Config{
 				OnFailure: 8, Preflight: 8, Answer: 8, Headers: ratelimit.HeaderStyle{Draft: 8, Jitter: -1, PartitionKey: []byte("s")},
 				Policies: []ratelimit.Policy{pol("api", ratelimit.PerMinute(0)), pol("fine", fine), {Name: "Bad", Limit: fine}},
 			},
@@ -132,6 +133,13 @@ func TestNewRefusesWhatTheStoreDoes(t *testing.T) {
 	_, err := ratelimit.New(ratelimit.Config{Policies: policies, Store: ratelimit.NewMemory(ratelimit.MemoryConfig{MaxKeys: -1})})
 	if got := fields(t, err); len(got) != 1 || !strings.HasSuffix(got[0], "MaxKeys") {
 		t.Errorf("wrong are %q, want MaxKeys", got)
+	}
+
+	// Once, though the store sees the limit as Limit and as Most.
+	policies[0].Limit = ratelimit.PerHour(100_001).Using(ratelimit.SlidingLog)
+	_, err = ratelimit.New(ratelimit.Config{Policies: policies})
+	if got := fields(t, err); !slices.Equal(got, []string{`Policies[0] "api": Limit.Quota`}) {
+		t.Errorf("a log of 100,001: wrong are %q, want its Quota", got)
 	}
 
 	reason := errors.New("no leases here")
@@ -203,11 +211,11 @@ func TestLimitersOnOneStore(t *testing.T) {
 	limiter := func(name string, n int64) *ratelimit.Limiter {
 		return ratelimit.Must(ratelimit.Config{Store: store, Policies: []ratelimit.Policy{pol(name, ratelimit.PerHour(n))}})
 	}
-	a, b, raised := limiter("a", 3), limiter("b", 3), limiter("a", 10)
+	a, b, raised := limiter("a", 4), limiter("b", 4), limiter("a", 10)
 	for _, step := range []struct {
 		limits *ratelimit.Limiter
 		left   int64
-	}{{a, 2}, {a, 1}, {b, 2}, {raised, 7}, {a, 0}, {b, 1}} {
+	}{{a, 3}, {a, 2}, {b, 3}, {raised, 7}, {a, 0}, {b, 2}} {
 		d, err := step.limits.Allow(context.Background(), "ann", 1)
 		if err != nil || !d.Allowed() || d.Remaining != step.left {
 			t.Errorf("%s: %d left, %v; want %d", d.Policy, d.Remaining, err, step.left)

@@ -4,11 +4,11 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"math"
-	"math/bits"
 	"math/rand/v2"
 	"strconv"
 	"time"
+
+	"github.com/weirhq/ratelimit/core/internal/algorithm"
 )
 
 // HeaderStyle says how limits are told. The zero value is X-RateLimit-Limit,
@@ -136,16 +136,12 @@ func (t *Ticket) render(prior func(string) string) {
 	if t.outcome == Denied {
 		t.retryHeader(prior)
 	}
-	t.set(cacheControl, func(b []byte) []byte { return append(b, "no-store"...) })
-}
-
-// set adds a header whose value write appends.
-func (t *Ticket) set(name string, write func([]byte) []byte) {
 	from := len(t.text)
-	t.text = write(t.text)
-	t.headers = append(t.headers, header{name, from, len(t.text)})
+	t.text = append(t.text, "no-store"...)
+	t.headers = append(t.headers, header{cacheControl, from, len(t.text)})
 }
 
+// setInt adds a header whose value is a number.
 func (t *Ticket) setInt(name string, n int64) {
 	from := len(t.text)
 	t.text = strconv.AppendInt(t.text, n, 10)
@@ -197,28 +193,25 @@ func (t *Ticket) stricter(d *Decision, limit string, prior func(string) string, 
 // list writes a structured-field list with a member for each policy that a client
 // should know: all but shadows, and of a denial those that denied.
 func (t *Ticket) list(name string, prior func(string) string, member func([]byte, *Decision, bool) []byte) {
-	denied := t.outcome == Denied
-	t.set(name, func(b []byte) []byte {
-		before := prior(name)
-		b = append(b, before...)
-		empty := before == ""
-		for i := range t.decisions {
-			d := &t.decisions[i]
-			if d.mode == Observe || denied && (d.Fits || d.mode != Enforce) {
-				continue
-			}
-			if !empty {
-				b = append(b, ", "...)
-			}
-			empty = false
-			b = append(append(append(b, '"'), d.Policy...), '"')
-			b = member(b, d, denied)
-			if secret := t.limiter.headers.PartitionKey; secret != nil && i < len(t.charges) {
-				b = appendPartition(b, secret, t.charges[i].Key)
-			}
+	from, denied := len(t.text), t.outcome == Denied
+	b := append(t.text, prior(name)...)
+	for i := range t.decisions {
+		d := &t.decisions[i]
+		if d.mode == Observe || denied && (d.Fits || d.mode != Enforce) {
+			continue
 		}
-		return b
-	})
+		if len(b) > from {
+			b = append(b, ", "...)
+		}
+		b = append(append(append(b, '"'), d.Policy...), '"')
+		b = member(b, d, denied)
+		if secret := t.limiter.headers.PartitionKey; secret != nil && i < len(t.charges) {
+			b = appendPartition(b, secret, t.charges[i].Key)
+		}
+	}
+	if t.text = b; len(b) > from {
+		t.headers = append(t.headers, header{name, from, len(b)})
+	}
 }
 
 // appendPolicy appends q, the capacity, and w, the seconds in which it refills.
@@ -252,19 +245,7 @@ func appendPartition(b, secret, key []byte) []byte {
 
 // refill returns the time in which a bucket's capacity refills, or the window.
 func (l Limit) refill() time.Duration {
-	c := l.Capacity()
-	if c == l.Quota {
-		return l.Window
-	}
-	hi, lo := bits.Mul64(uint64(c), uint64(l.Window))
-	if hi >= uint64(l.Quota) {
-		return Never - 1
-	}
-	q, r := bits.Div64(hi, lo, uint64(l.Quota))
-	if r > 0 {
-		q++
-	}
-	return time.Duration(min(q, math.MaxInt64-1))
+	return time.Duration(algorithm.MulDivUp(l.Capacity(), int64(l.Window), l.Quota))
 }
 
 // retryHeader writes Retry-After: the longest wait of the policies that denied,

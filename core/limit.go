@@ -26,7 +26,6 @@ const (
 	MinWindow = time.Millisecond      // of Window
 	MaxWindow = 366 * 24 * time.Hour  // of Window
 	maxGCRA   = 3650 * 24 * time.Hour // B·W/N of a GCRA limit
-	maxLevel  = 1<<32 - 1             // level and debt of a bucket together, in units
 )
 
 var algorithmNames = [numAlgorithms]string{

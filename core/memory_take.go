@@ -191,8 +191,10 @@ func (t *memoryTake) commit() {
 		if !c.write {
 			continue
 		}
-		if c.slot < 0 || len(t.claims) > 1 { // another key's slot may have moved this one
-			c.table, c.slot = c.shard.find(c.fp)
+		if len(t.claims) > 1 { // another key's slot may have moved this one's, or evicted it
+			if c.table, c.slot = c.shard.find(c.fp); c.slot < 0 {
+				c.ref, c.gone = logRef{class: noBlock}, 0
+			}
 		}
 		c.save(t.now)
 	}

@@ -75,8 +75,9 @@ func (t *Ticket) add(p *policy, r Request) bool {
 	case p.NoKey == NoKeySkip:
 		t.keys = t.keys[:start]
 		return true
-	case p.NoKey == NoKeyDeny:
-		t.deny(p)
+	case p.NoKey == NoKeyDeny && p.mode == Enforce:
+		t.keys[start] = keyNone
+		t.deny(p, t.keys[start:])
 		return false
 	default:
 		t.keys[start] = keyNone
@@ -234,10 +235,10 @@ func (t *Ticket) fail(p *policy, kind ReportKind, err error) bool {
 }
 
 // deny answers a request without a key, which no wait will help.
-func (t *Ticket) deny(p *policy) {
+func (t *Ticket) deny(p *policy, key []byte) {
 	t.refuse(p, Denied, 429)
 	if o := t.limiter.observer; o != nil {
-		o.Decided(t.ctx, nil, t.decisions[0])
+		o.Decided(t.ctx, shownKey(key), t.decisions[0])
 	}
 }
 

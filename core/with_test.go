@@ -35,9 +35,11 @@ func TestWithRefuses(t *testing.T) {
 		return p
 	}
 	for name, p := range map[string]ratelimit.Policy{
-		"limit":     changed(func(p *ratelimit.Policy) { p.Limit.Quota++ }),
-		"burst":     changed(func(p *ratelimit.Policy) { p.Limit.Burst = 10 }),
-		"key":       changed(func(p *ratelimit.Policy) { p.Key = func(dst []byte, _ ratelimit.Request) ([]byte, error) { return dst, nil } }),
+		"limit": changed(func(p *ratelimit.Policy) { p.Limit.Quota++ }),
+		"burst": changed(func(p *ratelimit.Policy) { p.Limit.Burst = 10 }),
+		"key": changed(func(p *ratelimit.Policy) {
+			p.Key = func(dst []byte, _ ratelimit.Request) ([]byte, error) { return dst, nil }
+		}),
 		"cost":      changed(func(p *ratelimit.Policy) { p.Cost = func(ratelimit.Request) (int64, error) { return 1, nil } }),
 		"if":        changed(func(p *ratelimit.Policy) { p.If = func(ratelimit.Request) bool { return true } }),
 		"vary":      varied,
@@ -54,7 +56,9 @@ func TestWithRefuses(t *testing.T) {
 	if got := panics(t, func() { limits.With(login, login) }); !slices.Equal(got, []string{`Policies[1] "login": Name`}) {
 		t.Errorf("one policy twice: wrong are %q", got)
 	}
-	if got := panics(t, func() { limits.With(login, pol("x", ratelimit.PerMinute(0)), ratelimit.Policy{Name: "y", Limit: login.Limit}) }); !slices.Equal(got, []string{
+	if got := panics(t, func() {
+		limits.With(login, pol("x", ratelimit.PerMinute(0)), ratelimit.Policy{Name: "y", Limit: login.Limit})
+	}); !slices.Equal(got, []string{
 		`Policies[1] "x": Limit.Quota`, `Policies[2] "y": Key`,
 	}) {
 		t.Errorf("two wrong ones: wrong are %q", got)

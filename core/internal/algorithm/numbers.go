@@ -30,6 +30,16 @@ func muldivUp(a, b, c, d int64) int64 {
 	return q
 }
 
+// MulDiv returns a·b/d, rounded down; MulDivUp rounded up. What is beyond 63 bits is
+// told as the largest number.
+func MulDiv(a, b, d int64) int64 {
+	q, _ := muldiv(a, b, 0, d)
+	return q
+}
+
+// MulDivUp is MulDiv rounded up.
+func MulDivUp(a, b, d int64) int64 { return muldivUp(a, b, 0, d) }
+
 func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }
 
 func clamp(u uint64) int64 { return int64(min(u, math.MaxInt64)) }
