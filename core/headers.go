@@ -260,8 +260,10 @@ func (t *Ticket) retryHeader(prior func(string) string) {
 		wait += rand.N(jitter + 1)
 	}
 	t.retry = max(1, seconds(wait))
-	if n, err := strconv.ParseInt(prior(retryAfter), 10, 64); err == nil && n > t.retry {
-		t.retry = n
+	if before := prior(retryAfter); before != "" {
+		if n, err := strconv.ParseInt(before, 10, 64); err == nil && n > t.retry {
+			t.retry = n
+		}
 	}
 	t.setInt(retryAfter, t.retry)
 }

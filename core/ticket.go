@@ -105,15 +105,15 @@ func (t *Ticket) add(p *policy, r Request) bool {
 // vary asks for the limit in force.
 func (p *policy) vary(r Request) (Limit, error) {
 	l := p.Vary(r, p.Limit)
-	if l == p.Limit {
-		return l, nil
-	}
 	l.Quota = min(l.Quota, p.Most.Quota)
 	if most := p.Most.Capacity(); l.Capacity() > most {
 		l.Burst = most
 	}
 	if l.Algorithm != p.Limit.Algorithm || l.Window != p.Limit.Window {
 		return l, &ConfigError{Field: "Vary", Reason: "must keep the algorithm and the window"}
+	}
+	if l == p.Limit {
+		return l, nil
 	}
 	return l, l.Validate()
 }
