@@ -7,3 +7,5 @@ require (
 	github.com/google/go-cmp v0.7.0
 	github.com/realclientip/realclientip-go v1.0.0
 )
+
+require github.com/dunglas/httpsfv v1.1.2 // indirect

@@ -50,6 +50,8 @@ type Decision struct {
 	at     int64 // µs; 0: none
 	mode   Mode
 	closed bool // a failed store's policy fails closed
+
+	limiter *Limiter // whose it is
 }
 
 // Allowed reports whether the request may go on: with a failed store, whether the

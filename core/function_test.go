@@ -164,3 +164,19 @@ func TestVaryKeepsWhatWasUsed(t *testing.T) {
 		}
 	}
 }
+
+// Most bounds what Vary returns, be it Limit itself; or New refuses such a Most.
+func TestVaryIsBoundedByAMostBelowLimit(t *testing.T) {
+	p := pol("api", ratelimit.PerHour(10))
+	p.Most = ratelimit.PerHour(5)
+	p.Vary = func(_ ratelimit.Request, l ratelimit.Limit) ratelimit.Limit { return l }
+	limits, err := ratelimit.New(ratelimit.Config{Policies: []ratelimit.Policy{p}})
+	if err != nil {
+		return
+	}
+	ticket := limits.Begin(get("ann"))
+	defer ticket.End(200, nil)
+	if got := ticket.Decision().Limit; got != p.Most {
+		t.Errorf("%v, want at most %v", got, p.Most)
+	}
+}

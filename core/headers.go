@@ -103,7 +103,7 @@ func (r rendering) reset() rendering {
 
 // Merge tells the ticket which headers the response has already, from a limiter
 // further out, so that those of the stricter one are seen: the smaller share left,
-// the longer Retry-After. Call it before HeaderAt.
+// the longer Retry-After. Call it before HeaderAt and Body.
 func (t *Ticket) Merge(prior func(name string) string) {
 	t.headers, t.text = t.headers[:0], t.text[:0]
 	t.render(prior)
@@ -194,7 +194,10 @@ func (t *Ticket) stricter(d *Decision, limit string, prior func(string) string, 
 // should know: all but shadows, and of a denial those that denied.
 func (t *Ticket) list(name string, prior func(string) string, member func([]byte, *Decision, bool) []byte) {
 	from, denied := len(t.text), t.outcome == Denied
-	b := append(t.text, prior(name)...)
+	b := t.text
+	if !denied {
+		b = append(b, prior(name)...)
+	}
 	for i := range t.decisions {
 		d := &t.decisions[i]
 		if d.mode == Observe || denied && (d.Fits || d.mode != Enforce) {

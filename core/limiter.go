@@ -49,8 +49,12 @@ func preflight(r Request) bool {
 
 // Refuse returns a ticket that answers a decision made inside a handler, by
 // [Limiter.Allow] or [Limiter.Acquire], as if the request had been denied at its
-// start. Adapters' Deny functions call it.
-func (l *Limiter) Refuse(v View, d Decision) *Ticket {
+// start, in that limiter's style. Adapters' Deny functions call it.
+func Refuse(v View, d Decision) *Ticket {
+	l := d.limiter
+	if l == nil { // not a limiter's decision
+		l = &Limiter{reporter: codeLogger{}, family: new(family)}
+	}
 	t := l.ticket(v.Context())
 	t.view = v
 	t.decisions = append(t.decisions, d)

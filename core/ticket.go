@@ -11,8 +11,8 @@ import (
 )
 
 // Ticket is one request's way through the limiter: what was decided, and what the
-// adapter is to do about it, in this order: Status and, where that is not 0, the
-// headers, the body and End; else Wait, the headers, the handler and End.
+// adapter is to do about it, in this order: Wait; Merge; the headers and, where
+// Status is not 0, the body, else the handler; End.
 //
 // A ticket belongs to one goroutine. After End it is not to be touched: Begin's
 // are used again.
@@ -206,7 +206,7 @@ func (t *Ticket) decide(i int) {
 		Policy: p.Name, Outcome: t.outcome, Limit: c.Limit, Cost: c.Cost, Fits: r.Allowed,
 		Used: r.Used, Remaining: r.Remaining,
 		RetryAfter: r.RetryAfter, ResetAfter: r.ResetAfter, NextAfter: r.NextAfter, Delay: r.Delay,
-		at: r.Receipt.At, mode: c.Mode, closed: t.status == 503,
+		at: r.Receipt.At, mode: c.Mode, closed: t.status == 503, limiter: t.limiter,
 	}
 	if t.outcome == Allowed && c.Mode == Enforce {
 		t.delay = max(t.delay, r.Delay)
@@ -246,7 +246,7 @@ func (t *Ticket) deny(p *policy, key []byte) {
 func (t *Ticket) refuse(p *policy, o Outcome, status int) {
 	t.charges, t.policies = t.charges[:0], t.policies[:0]
 	t.outcome, t.status, t.binding = o, status, 0
-	t.decisions = append(t.decisions[:0], Decision{Policy: p.Name, Outcome: o, Limit: p.Limit, RetryAfter: Never, mode: p.mode})
+	t.decisions = append(t.decisions[:0], Decision{Policy: p.Name, Outcome: o, Limit: p.Limit, RetryAfter: Never, mode: p.mode, limiter: t.limiter})
 }
 
 // binding returns the index of the decision to tell: the one that denied with the
@@ -299,8 +299,8 @@ func (t *Ticket) Status() int { return t.status }
 // Delay returns how long the request is to wait before it goes on.
 func (t *Ticket) Delay() time.Duration { return t.delay }
 
-// Wait waits for Delay. Where ctx ends first it gives back what was charged and
-// returns the context's error; the handler is not to run then.
+// Wait waits for Delay. Where ctx ends first it gives back what was charged, makes
+// the ticket one that answers 503, and returns the context's error.
 func (t *Ticket) Wait(ctx context.Context) error {
 	if t.delay <= 0 {
 		return nil
@@ -308,6 +308,7 @@ func (t *Ticket) Wait(ctx context.Context) error {
 	err := sleep(ctx, t.delay)
 	if err != nil {
 		t.refund()
+		t.outcome, t.status, t.delay = Unavailable, 503, 0
 	}
 	return err
 }

@@ -1,0 +1,132 @@
+// Package httplimit holds rate limits in front of net/http handlers, and of any
+// router whose middlewares are func(http.Handler) http.Handler.
+//
+// One line limits a whole app by client address, in memory:
+//
+//	limit := httplimit.Limit(ratelimit.PerMinute(100), keyfuncs.ClientIP())
+//	http.ListenAndServe(":8080", limit(mux))
+//
+// [Middleware] takes a limiter of your own, for several policies, another store,
+// or other headers; [ratelimit.Limiter.With] makes a stricter one for a route.
+package httplimit
+
+import (
+	"net/http"
+
+	ratelimit "github.com/weirhq/ratelimit/core"
+)
+
+// Option is an extra of [Limit] and [Middleware].
+type Option func(*middleware)
+
+// Skip lets the requests that skip reports pass unseen: not counted, and without
+// headers. It suits probes; for a single policy there is Policy.If.
+func Skip(skip func(*http.Request) bool) Option {
+	return func(m *middleware) { m.skip = skip }
+}
+
+// Denied makes handler answer the requests that are over a limit, in place of the
+// limiter. The headers are set before it is called; the status is not, so it must
+// call WriteHeader, or net/http answers 200. A failed store (503) and a failed key
+// function (500) are answered by the limiter all the same.
+func Denied(handler func(http.ResponseWriter, *http.Request, ratelimit.Decision)) Option {
+	return func(m *middleware) { m.denied = handler }
+}
+
+// WithView sets how the limiter sees a request, for routers that keep the route
+// and the path values elsewhere than net/http does. Build it on [View].
+func WithView(view func(*http.Request) ratelimit.View) Option {
+	return func(m *middleware) { m.view = view }
+}
+
+// Limit returns a middleware with one limit, counted in memory under the policy
+// name "limit". It panics if the limit is invalid or the key nil. Each call counts
+// apart from every other, so call it once for all the handlers that share a limit.
+func Limit(limit ratelimit.Limit, key ratelimit.KeyFunc, opts ...Option) func(http.Handler) http.Handler {
+	policy := ratelimit.Policy{Name: "limit", Limit: limit, Key: key}
+	return Middleware(ratelimit.Must(ratelimit.Config{Policies: []ratelimit.Policy{policy}}), opts...)
+}
+
+// Middleware returns a middleware that holds the limiter's policies.
+func Middleware(limiter *ratelimit.Limiter, opts ...Option) func(http.Handler) http.Handler {
+	if limiter == nil {
+		panic("httplimit: Middleware needs a Limiter")
+	}
+	m := &middleware{limiter: limiter, view: View}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { m.serve(w, r, next) })
+	}
+}
+
+// Deny answers the request as the middleware would have, for a check made inside
+// a handler: on the account named in the body, say, with [ratelimit.Limiter.Allow].
+// The handler must not have written anything yet, and writes nothing after it.
+func Deny(w http.ResponseWriter, r *http.Request, d ratelimit.Decision) {
+	t := ratelimit.Refuse(View(r), d)
+	defer t.End(t.Status(), nil)
+	t.Merge(w.Header().Get)
+	answer(w, t)
+}
+
+type middleware struct {
+	limiter *ratelimit.Limiter
+	skip    func(*http.Request) bool
+	denied  func(http.ResponseWriter, *http.Request, ratelimit.Decision)
+	view    func(*http.Request) ratelimit.View
+}
+
+func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	if m.skip != nil && m.skip(r) {
+		next.ServeHTTP(w, r)
+		return
+	}
+
+	t := m.limiter.Begin(m.view(r))
+	defer func() { t.End(t.Status(), nil) }() // a handler's own status is not known here: 0
+	t.Wait(r.Context()) // where that fails, the status is 503
+	t.Merge(w.Header().Get)
+	switch {
+	case t.Status() == 0:
+		setHeaders(w.Header(), t, "")
+		next.ServeHTTP(w, r)
+	case t.Outcome() == ratelimit.Denied && m.denied != nil:
+		setHeaders(w.Header(), t, "")
+		m.denied(w, r, t.Decision())
+	default:
+		answer(w, t)
+	}
+}
+
+// answer writes the ticket's own answer.
+func answer(w http.ResponseWriter, t *ratelimit.Ticket) {
+	contentType, body := t.Body()
+	setHeaders(w.Header(), t, contentType)
+	w.WriteHeader(t.Status())
+	w.Write(body) // an error means that the client is gone
+}
+
+// setHeaders sets the ticket's headers. Whatever their number, it allocates one
+// string and one slice for all of the values.
+func setHeaders(h http.Header, t *ratelimit.Ticket, contentType string) {
+	buf, n := make([]byte, 0, 256), 0
+	for ; ; n++ {
+		_, value, ok := t.HeaderAt(n)
+		if !ok {
+			break
+		}
+		buf = append(buf, value...)
+	}
+	text, values := string(buf), make([]string, n+1)
+	for i := range n {
+		name, value, _ := t.HeaderAt(i)
+		values[i], text = text[:len(value)], text[len(value):]
+		h[name] = values[i : i+1 : i+1] // capped: a later Add must not reach the next value
+	}
+	if contentType != "" {
+		values[n] = contentType
+		h["Content-Type"] = values[n:]
+	}
+}

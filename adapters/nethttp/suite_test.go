@@ -1,0 +1,70 @@
+package httplimit_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/weirhq/ratelimit/adapters/adaptertest"
+	httplimit "github.com/weirhq/ratelimit/adapters/nethttp"
+	ratelimit "github.com/weirhq/ratelimit/core"
+)
+
+func TestAdapter(t *testing.T) {
+	adaptertest.Run(t, adaptertest.Adapter{Name: "nethttp", Serve: serve})
+}
+
+func serve(tb testing.TB, app adaptertest.App, l net.Listener) {
+	mux := http.NewServeMux()
+	handle(mux, "", app.Routes)
+	for _, g := range app.Groups {
+		sub := http.NewServeMux()
+		handle(sub, g.Prefix, g.Routes)
+		mux.Handle(g.Prefix+"/", wrap(g.Use, sub))
+	}
+	h := wrap(app.Use, mux)
+	if app.Recover {
+		h = adaptertest.Recover(h)
+	}
+	adaptertest.ServeHTTP(tb, h, l)
+}
+
+func handle(mux *http.ServeMux, prefix string, routes []adaptertest.Route) {
+	for _, r := range routes {
+		pattern := prefix + r.Pattern
+		if pattern == "/" {
+			pattern = "/{$}" // or it would match every path
+		}
+		method := r.Method
+		if method == "" {
+			method = http.MethodGet
+		}
+		mux.Handle(method+" "+pattern, wrap(r.Use, adaptertest.Handler(r, httplimit.Deny)))
+	}
+}
+
+func wrap(use []adaptertest.Middleware, h http.Handler) http.Handler {
+	for _, m := range slices.Backward(use) {
+		h = middleware(m)(h)
+	}
+	return h
+}
+
+func middleware(m adaptertest.Middleware) func(http.Handler) http.Handler {
+	var opts []httplimit.Option
+	if m.SkipPath != "" {
+		opts = append(opts, httplimit.Skip(func(r *http.Request) bool { return r.URL.Path == m.SkipPath }))
+	}
+	if m.DeniedText != "" {
+		opts = append(opts, httplimit.Denied(func(w http.ResponseWriter, _ *http.Request, d ratelimit.Decision) {
+			w.WriteHeader(http.StatusTooManyRequests)
+			fmt.Fprintf(w, "%s %s", m.DeniedText, d.Policy)
+		}))
+	}
+	if m.Limiter == nil {
+		return httplimit.Limit(m.Limit, m.Key, opts...)
+	}
+	return httplimit.Middleware(m.Limiter, opts...)
+}
