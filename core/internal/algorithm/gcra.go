@@ -61,7 +61,11 @@ func refundGCRA(s State, a *Ask) (State, bool) {
 	if ns == 0 {
 		return s, false
 	}
-	ns = max(0, ns-min(a.Cost, maxNanos/t)*t)
+	if a.Cost > ns/t {
+		ns = 0
+	} else {
+		ns -= a.Cost * t
+	}
 	return State{Last: at, Part: ns, Rate: a.Quota}, true
 }
 
