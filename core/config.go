@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -40,6 +41,7 @@ func New(config Config) (*Limiter, error) {
 		headers: config.Headers, answer: config.Answer, preflight: config.Preflight,
 		onFailure: config.OnFailure, family: &family{policies: map[string]*policy{}, said: map[saying]bool{}},
 	}
+	l.family.doubled.left.Store(watchedRequests)
 	if l.reporter == nil {
 		l.reporter = codeLogger{}
 	}
@@ -94,11 +96,15 @@ type policy struct {
 	space *Space
 	mode  Mode
 	delay time.Duration
+
+	keyed   atomic.Bool  // a request had a key
+	keyless atomic.Int32 // requests that had none, before
 }
 
 // family is what a limiter and its Withs share.
 type family struct {
 	tickets sync.Pool
+	doubled doubled
 
 	mu       sync.RWMutex
 	policies map[string]*policy
@@ -212,7 +218,7 @@ func validName(name string) bool {
 // same reports whether two policies are one: copies of one value. Functions have no
 // equality in Go, so it compares which closure they are.
 func (p *policy) same(o *Policy) bool {
-	a, b := p.Policy, *o
+	a, b := &p.Policy, *o
 	if b.OnFailure == FailDefault {
 		b.OnFailure = a.OnFailure
 	}

@@ -154,6 +154,9 @@ func (t *Ticket) budget(prior func(string) string) {
 	if d.mode == Observe || d.at == 0 {
 		return // nothing but shadows, or nobody asked
 	}
+	if prior(xLimit) != "" || prior(d6Limit) != "" || prior(d11Limit) != "" {
+		t.limiter.family.doubled.suspect()
+	}
 	if !style.OmitX && t.stricter(d, prior(xLimit), prior, xRemaining) {
 		t.setInt(xLimit, d.Limit.Capacity())
 		t.setInt(xRemaining, d.Remaining)

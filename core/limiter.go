@@ -39,6 +39,9 @@ func (l *Limiter) Begin(v View) *Ticket {
 		}
 	}
 	t.take()
+	if l.family.doubled.watching.Load() {
+		t.watch()
+	}
 	return t
 }
 

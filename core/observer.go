@@ -43,9 +43,17 @@ const (
 // Code names a misconfiguration. docs/codes.md explains each.
 type Code string
 
-// CodeUntrustedProxy: a forwarding header arrives from a private address, or over a
-// unix socket, that is not trusted, so all clients behind that proxy are counted as one.
-const CodeUntrustedProxy Code = "RL001"
+// The codes.
+const (
+	// CodeUntrustedProxy: a forwarding header arrives from a private address, or
+	// over a unix socket, that is not trusted, so all clients behind that proxy are
+	// counted as one.
+	CodeUntrustedProxy Code = "RL001"
+	// CodeDoubled: a policy is charged twice for one request.
+	CodeDoubled Code = "RL002"
+	// CodeNeverKeyed: none of the first requests had a key.
+	CodeNeverKeyed Code = "RL003"
+)
 
 // URL returns the address of the page that explains the code.
 func (c Code) URL() string {

@@ -26,6 +26,7 @@ type Ticket struct {
 	status  int
 	delay   time.Duration
 	binding int
+	watched uintptr // the request, while it is watched
 
 	policies  []*policy
 	keys      []byte
@@ -67,9 +68,15 @@ func (t *Ticket) add(p *policy, r Request) bool {
 	}
 	start := t.beginKey(keyPlain)
 	key, err := p.Key(t.keys[start+1:], r)
+	if err != nil && errIs(err, ErrNoKey) {
+		p.missing(r)
+	}
 	switch {
 	case err == nil:
 		t.endKey(start, key)
+		if !p.keyed.Load() {
+			p.keyed.Store(true)
+		}
 	case !errIs(err, ErrNoKey):
 		return t.fail(p, ReportKeyError, err)
 	case p.NoKey == NoKeySkip:
@@ -100,6 +107,15 @@ func (t *Ticket) add(p *policy, r Request) bool {
 	}
 	t.charge(p, start, limit, cost)
 	return true
+}
+
+const suspiciouslyKeyless = 100
+
+// missing notes a request without a key, as long as none had one.
+func (p *policy) missing(r Request) {
+	if !p.keyed.Load() && p.keyless.Add(1) == suspiciouslyKeyless {
+		r.Misconfigured(CodeNeverKeyed, "none of the first 100 requests had a key: all of them are treated alike, see Policy.NoKey")
+	}
 }
 
 // vary asks for the limit in force.
@@ -361,6 +377,9 @@ func (t *Ticket) Decisions() iter.Seq[Decision] {
 func (t *Ticket) End(status int, err error) {
 	if t.own || t.limiter == nil {
 		return
+	}
+	if t.watched != 0 {
+		t.limiter.family.doubled.end(t.watched)
 	}
 	pool := &t.limiter.family.tickets
 	if cap(t.keys) > keepKeys {
