@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -41,6 +42,7 @@ func New(config Config) (*Limiter, error) {
 		headers: config.Headers, answer: config.Answer, preflight: config.Preflight,
 		onFailure: config.OnFailure, family: &family{policies: map[string]*policy{}, said: map[saying]bool{}},
 	}
+	l.headers.PartitionKey = slices.Clone(config.Headers.PartitionKey)
 	l.family.doubled.left.Store(watchedRequests)
 	if l.reporter == nil {
 		l.reporter = codeLogger{}
@@ -144,7 +146,7 @@ func (l *Limiter) adopt(policies []Policy) error {
 				known.OnFailure = l.onFailure
 			}
 			if err := l.store.Open(known.space); err != nil {
-				bad.under(part+"Limit.", err)
+				bad.under(part, err)
 				continue
 			}
 		}

@@ -55,6 +55,9 @@ func (s HeaderStyle) validate() error {
 	if s.PartitionKey != nil && s.Draft != Draft11 {
 		bad.add("PartitionKey", "belongs to Draft11")
 	}
+	if s.PartitionKey != nil && len(s.PartitionKey) == 0 {
+		bad.add("PartitionKey", "must not be empty")
+	}
 	return bad.join()
 }
 

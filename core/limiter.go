@@ -158,6 +158,9 @@ func (l *Limiter) Wait(ctx context.Context, key string, n int64) error {
 			return ErrNever
 		case d.Outcome == Denied:
 			delay = d.RetryAfter
+			if delay <= 0 {
+				delay = time.Millisecond // a store's mistake must not make this spin
+			}
 		case !d.Allowed():
 			t.End(0, ErrUnavailable)
 			return ErrUnavailable

@@ -110,7 +110,7 @@ const maxShards = 256
 func (m *Memory) Open(space *Space) error {
 	var bad problems
 	if m.maxKeys < 0 {
-		bad.add("MaxKeys", "must not be negative, is %d", m.maxKeys)
+		bad.add("MemoryConfig.MaxKeys", "must not be negative, is %d", m.maxKeys)
 	}
 	sp := &memorySpace{owner: m, prefix: string(space.Prefix), maxKeys: int64(m.maxKeys), stride: 4}
 	if p := space.Penalty; p != nil {
@@ -119,9 +119,9 @@ func (m *Memory) Open(space *Space) error {
 		sp.window = sp.penalty.Within
 	} else {
 		for _, l := range space.Limits {
-			bad.under("", l.Validate())
+			bad.under("Limit.", l.Validate())
 			if l.Algorithm == SlidingLog && l.Quota > algorithm.MaxEntries {
-				bad.add("Quota", "of a sliding log in memory is at most %d, is %d", algorithm.MaxEntries, l.Quota)
+				bad.add("Limit.Quota", "of a sliding log in memory is at most %d, is %d", algorithm.MaxEntries, l.Quota)
 			}
 			if l.Algorithm != space.Limits[0].Algorithm || l.Window != space.Limits[0].Window {
 				bad.add("Limits", "of one space must share algorithm and window")
@@ -129,7 +129,7 @@ func (m *Memory) Open(space *Space) error {
 		}
 		first := space.Limits[0]
 		if space.Lease && first.Algorithm != SlidingLog {
-			bad.add("Algorithm", "of a lease must be %v, is %v", SlidingLog, first.Algorithm)
+			bad.add("Limit.Algorithm", "of a lease must be %v, is %v", SlidingLog, first.Algorithm)
 		}
 		sp.kind, sp.window = algorithm.Kind(first.Algorithm), first.Window.Microseconds()
 		sp.log = first.Algorithm == SlidingLog

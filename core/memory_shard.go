@@ -24,9 +24,10 @@ type memoryShard struct {
 
 // How much one call may do beside its own key, in buckets.
 const (
-	moveBuckets   = 3 // moved by a call that adds a key
-	sweepBuckets  = 8 // swept
-	sampleBuckets = 4 // looked at for a victim
+	moveBuckets   = 3  // moved by a call that adds a key
+	sweepBuckets  = 8  // swept
+	sampleBuckets = 4  // looked at for a victim
+	mostSampled   = 32 // where those are empty
 )
 
 // A table grows at 14 slots in 16, and shrinks below 3.

@@ -98,7 +98,7 @@ func (sh *memoryShard) evict(sp *memorySpace, fp fingerprint, now int64) int {
 	var v victim
 	width := bucketSlots * sp.stride
 	base := sh.live.bucket(bits.RotateLeft64(fp.rest, 32))
-	for range min(sampleBuckets, int(sh.live.buckets)) {
+	for n := 0; n < min(mostSampled, int(sh.live.buckets)) && (n < sampleBuckets || v.table == nil); n++ {
 		v.look(sp, sh, &sh.live, base, now)
 		if base += width; base == len(sh.live.words) {
 			base = 0

@@ -106,7 +106,8 @@ func (r Request) text(what Text) string {
 }
 
 // Cookie returns the value of the first cookie called name, without quotes, and
-// whether there is one.
+// whether there is one. What net/http would pass over is passed over, so that a
+// client cannot show the limiter one value and the app another.
 func (r Request) Cookie(name string) (string, bool) {
 	for i := 0; ; i++ {
 		line, ok := r.HeaderLine("Cookie", i)
@@ -114,36 +115,46 @@ func (r Request) Cookie(name string) (string, bool) {
 			return "", false
 		}
 		for pair := range strings.SplitSeq(line, ";") {
-			k, v, ok := strings.Cut(strings.Trim(pair, " \t"), "=")
-			if !ok || strings.TrimRight(k, " \t") != name {
+			k, v, _ := strings.Cut(strings.Trim(pair, " \t"), "=")
+			if strings.Trim(k, " \t") != name {
 				continue
 			}
-			v = strings.TrimLeft(v, " \t")
 			if len(v) > 1 && v[0] == '"' && v[len(v)-1] == '"' {
 				v = v[1 : len(v)-1]
 			}
-			return v, true
+			if validCookie(v) {
+				return v, true
+			}
 		}
 	}
 }
 
+// validCookie reports whether net/http takes the value (RFC 6265, section 4.1.1,
+// with spaces and commas).
+func validCookie(v string) bool {
+	for i := range len(v) {
+		if c := v[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
 // Query returns the first value of the query parameter called name, decoded, and
-// whether there is one. A parameter that cannot be decoded is none.
+// whether there is one. What net/url refuses, be it undecodable or with a
+// semicolon, is none, so that a client cannot show the limiter one value and the
+// app another.
 func (r Request) Query(name string) (string, bool) {
 	for pair := range strings.SplitSeq(r.RawQuery(), "&") {
+		if pair == "" || strings.Contains(pair, ";") {
+			continue
+		}
 		k, v, _ := strings.Cut(pair, "=")
-		if k != name {
-			if !strings.ContainsAny(k, "%+") {
-				continue
-			}
-			if k, err := url.QueryUnescape(k); err != nil || k != name {
-				continue
-			}
+		k, err := url.QueryUnescape(k) // allocates only where there is something to decode
+		if err != nil || k != name {
+			continue
 		}
-		if !strings.ContainsAny(v, "%+") {
-			return v, true
-		}
-		if v, err := url.QueryUnescape(v); err == nil {
+		if v, err = url.QueryUnescape(v); err == nil {
 			return v, true
 		}
 	}

@@ -229,12 +229,13 @@ func (t *Ticket) decide(i int) {
 	}
 }
 
-// storeFailed applies the policies' failure modes: one that is closed closes all.
+// storeFailed applies the policies' failure modes: one that is closed closes all, but
+// for shadows, which deny nobody.
 func (t *Ticket) storeFailed(err error) {
 	t.outcome = Unavailable
 	clear(t.results)
 	for _, p := range t.policies {
-		if p.OnFailure == FailClosed {
+		if p.OnFailure == FailClosed && p.mode != Observe {
 			t.status = 503
 		}
 	}

@@ -110,6 +110,13 @@ func newStage(style ratelimit.HeaderStyle, answer ratelimit.AnswerStyle) *stage 
 	return s
 }
 
+// tells returns all that a decision tells.
+func tells(d ratelimit.Decision) string {
+	return fmt.Sprintf("%s %v, %d of %v fits %v, %d used, %d left, retry %v, reset %v, next %v, delay %v, allowed %v, enforced %v, at %v",
+		d.Policy, d.Outcome, d.Cost, d.Limit, d.Fits, d.Used, d.Remaining, d.RetryAfter, d.ResetAfter, d.NextAfter, d.Delay,
+		d.Allowed(), d.Enforced(), d.At())
+}
+
 // play returns all that a ticket tells of a scene.
 func (s *stage) play(c scene) []string {
 	s.scene = c
@@ -123,16 +130,16 @@ func (s *stage) play(c scene) []string {
 	switch c.entry {
 	case 0:
 		d, err := s.limits.Allow(context.Background(), c.key, 2)
-		return []string{fmt.Sprintf("%+v %v", d, err)}
+		return []string{tells(d), fmt.Sprint(err)}
 	case 1:
 		t = ratelimit.Refuse(view, ratelimit.Decision{Policy: "a", Outcome: ratelimit.Outcome(c.fates[0] % 5), RetryAfter: c.results[0].RetryAfter})
 	default:
 		t = s.limits.Begin(view)
 	}
 	defer t.End(200, nil)
-	told := []string{fmt.Sprint(t.Outcome(), t.Status(), t.Delay()), fmt.Sprintf("%+v", t.Decision())}
+	told := []string{fmt.Sprint(t.Outcome(), t.Status(), t.Delay()), tells(t.Decision())}
 	for d := range t.Decisions() {
-		told = append(told, fmt.Sprintf("%+v", d))
+		told = append(told, tells(d))
 	}
 	if c.merged {
 		t.Merge(func(name string) string {

@@ -86,7 +86,7 @@ func TestWaitReturnsAtOnce(t *testing.T) {
 		closed.OnFailure = ratelimit.FailClosed
 		soon, cancel := context.WithTimeout(t.Context(), 30*time.Second-time.Microsecond)
 		defer cancel()
-		later, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		later, cancel := context.WithTimeout(t.Context(), 30*time.Second+time.Microsecond)
 		defer cancel()
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
