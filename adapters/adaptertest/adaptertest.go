@@ -40,14 +40,18 @@ type Capability string
 
 // The capabilities that cases need.
 const (
-	EarlyHints Capability = "answer 103 before the final status"
-	Hijack     Capability = "hand over the connection"
-	HangUp     Capability = "learn that the client hung up"
+	EarlyHints   Capability = "answer 103 before the final status"
+	Hijack       Capability = "hand over the connection"
+	HangUp       Capability = "learn that the client hung up"
+	HTTP2        Capability = "speak HTTP/2"
+	HandErrors   Capability = "hand a denial to the app's error handler"
+	CountSlashes Capability = "count a path with a slash too many"
 )
 
 // App is an application. Each request meets Use, then its group's, then its route's.
 type App struct {
 	Recover bool         // the framework's recovery from panics is outermost
+	Errors  string       // not "": the app's error handler answers an error with its status and this text
 	Use     []Middleware // around everything, outermost first; a 404 passes them too
 	Groups  []Group
 	Routes  []Route
@@ -58,6 +62,7 @@ type App struct {
 type Group struct {
 	Prefix string // such as "/api"
 	Use    []Middleware
+	Groups []Group // within it, their prefixes follow this one
 	Routes []Route // their patterns follow the prefix
 }
 
@@ -68,9 +73,10 @@ type Route struct {
 	Use     []Middleware
 	Handler HandlerKind
 
-	Enter   func()             // not nil: what every handler calls first; it may block
-	Pause   func()             // of StreamHandler
-	Account *ratelimit.Limiter // of CheckHandler
+	Enter    func()             // not nil: what every handler calls first; it may block
+	Pause    func()             // of StreamHandler
+	Account  *ratelimit.Limiter // of CheckHandler
+	Upstream string             // of ProxyHandler: a URL such as "http://127.0.0.1:8080"
 }
 
 // Middleware is one use of the adapter's Middleware, or of its Limit.
@@ -81,6 +87,7 @@ type Middleware struct {
 
 	SkipPath   string // not "": the option Skip, true for requests of that path
 	DeniedText string // not "": the option Denied, which answers 429 with this text, a space and the policy's name
+	HandErrors bool   // the option that hands denials to the app's error handler
 }
 
 // HandlerKind says what a route's handler does.
@@ -102,6 +109,9 @@ const (
 	// CheckHandler asks Account about the header X-Account. It answers a denial
 	// with the adapter's Deny, else as OKHandler.
 	CheckHandler
+	// ProxyHandler passes the request on to Upstream. The X-RateLimit headers of
+	// what comes back are not passed on: the limiter's own stand.
+	ProxyHandler
 )
 
 // Run runs every case on the adapter.
@@ -109,7 +119,9 @@ func Run(t *testing.T, a Adapter) {
 	if a.Pattern == nil {
 		a.Pattern = func(pattern string) string { return pattern }
 	}
-	for _, group := range [][]testCase{answers(), nesting(), handlers(), identity(), load(), waiting(), failure()} {
+	for _, group := range [][]testCase{
+		answers(), nesting(), routes(), handlers(), identity(), load(), waiting(), failure(), protocols(), script(),
+	} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) {
 				if reason, cannot := a.Cannot[c.needs]; cannot {

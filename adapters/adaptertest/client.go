@@ -20,6 +20,7 @@ import (
 type client struct {
 	t     *testing.T
 	http  *http.Client
+	wire  *http.Transport
 	dials atomic.Int64
 }
 
@@ -27,7 +28,7 @@ type client struct {
 // says. conns bounds its connections; 0 does not.
 func newClient(t *testing.T, addr net.Addr, conns int) *client {
 	c := &client{t: t}
-	transport := &http.Transport{
+	c.wire = &http.Transport{
 		MaxConnsPerHost:     conns,
 		MaxIdleConnsPerHost: 128,
 		DisableCompression:  true,
@@ -37,9 +38,15 @@ func newClient(t *testing.T, addr net.Addr, conns int) *client {
 			return d.DialContext(ctx, addr.Network(), addr.String())
 		},
 	}
-	t.Cleanup(transport.CloseIdleConnections)
-	c.http = &http.Client{Transport: transport, Timeout: 30 * time.Second}
+	t.Cleanup(c.wire.CloseIdleConnections)
+	c.http = &http.Client{Transport: c.wire, Timeout: 30 * time.Second}
 	return c
+}
+
+// speakHTTP2 makes a client that has sent nothing yet speak HTTP/2, without TLS.
+func (c *client) speakHTTP2() {
+	c.wire.Protocols = new(http.Protocols)
+	c.wire.Protocols.SetUnencryptedHTTP2(true)
 }
 
 // request makes a request; each header is a "Name: value" line.

@@ -4,8 +4,12 @@ import (
 	"context"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,8 +53,27 @@ func Handler(route Route, deny DenyFunc) http.Handler {
 			default:
 				writeOK(w)
 			}
+		case ProxyHandler:
+			proxy(route.Upstream).ServeHTTP(w, r)
 		}
 	})
+}
+
+// proxy drops what the upstream says of its own limits, or it would stand beside
+// what the limiter said of the app's. A Retry-After is no such thing: the limiter
+// sends none with a request that it admits.
+func proxy(upstream string) http.Handler {
+	target, err := url.Parse(upstream)
+	if err != nil {
+		panic(err)
+	}
+	return &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ModifyResponse: func(resp *http.Response) error {
+			maps.DeleteFunc(resp.Header, func(name string, _ []string) bool { return strings.HasPrefix(name, "X-Ratelimit-") })
+			return nil
+		},
+	}
 }
 
 func writeOK(w http.ResponseWriter) {
@@ -81,9 +104,11 @@ func Recover(next http.Handler) http.Handler {
 	})
 }
 
-// ServeHTTP serves h on l until the test ends.
+// ServeHTTP serves h on l until the test ends, over HTTP/1 and HTTP/2.
 func ServeHTTP(tb testing.TB, h http.Handler, l net.Listener) {
-	server := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0), Protocols: new(http.Protocols)}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
 	tb.Cleanup(func() {

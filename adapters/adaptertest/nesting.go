@@ -2,6 +2,7 @@ package adaptertest
 
 import (
 	"net/http"
+	"slices"
 
 	ratelimit "github.com/weirhq/ratelimit/core"
 	"github.com/weirhq/ratelimit/keyfuncs"
@@ -15,7 +16,8 @@ func nesting() []testCase {
 		{name: "a limit by route and one by path value", run: byRouteAndValue},
 		{name: "routes with limits of their own", run: routesOfTheirOwn},
 		{name: "groups", run: groups},
-		{name: "404 and 405 are counted", run: notFound},
+		{name: "groups within groups", run: nestedGroups},
+		{name: "a middleware that stands twice on the way is said", run: standsTwice},
 	}
 }
 
@@ -121,17 +123,60 @@ func groups(s *suite) {
 	c.get("/api/status").denied() // the group's three went with the users
 }
 
-func notFound(s *suite) {
-	c := s.serve(one(s.limits(forAll("api", ratelimit.PerMinute(5)))))
+// Each request meets what stands around it, from the outside in, and nothing else.
+func nestedGroups(s *suite) {
+	limits := s.limits(forAll("all", ratelimit.PerMinute(100)))
+	with := func(name string, n int64) []Middleware {
+		return []Middleware{{Limiter: limits.With(forAll(name, ratelimit.PerMinute(n)))}}
+	}
+	c := s.serve(App{
+		Use: []Middleware{{Limiter: limits}},
+		Groups: []Group{
+			{
+				Prefix: "/v1", Use: with("v1", 6), Routes: []Route{{Pattern: "/status"}},
+				Groups: []Group{
+					{
+						Prefix: "/admin", Use: with("admin", 3),
+						Routes: []Route{{Pattern: "/users/{id}", Use: with("users", 2)}, {Pattern: "/logs"}},
+					},
+					{Prefix: "/open", Routes: []Route{{Pattern: "/docs"}}},
+				},
+			},
+			{Prefix: "/v2", Use: with("v2", 5), Routes: []Route{{Pattern: "/status"}}},
+		},
+		Routes: []Route{{Pattern: "/"}},
+	})
+	c.get("/v1/admin/users/1").left(1)
+	c.get("/v1/admin/users/2").left(0)
+	c.get("/v1/admin/users/3").denied() // admin's third goes with it
+	c.get("/v1/admin/logs").denied()
+	c.get("/v1/open/docs").left(1)
+	c.get("/v1/status").left(0)
+	c.get("/v1/open/docs").denied()
+	c.get("/v2/status").left(4)
+	c.get("/").left(91)
+}
 
-	missing := c.get("/missing")
-	if missing.status != http.StatusNotFound || missing.header.Get("X-RateLimit-Remaining") != "4" {
-		s.Errorf("an unknown path: %d telling\n%s", missing.status, missing.told())
+func standsTwice(s *suite) {
+	limits := s.limits(forAll("api", ratelimit.PerMinute(100)))
+	inner := limits.With(forAll("inner", ratelimit.PerMinute(50)))
+	c := s.serve(App{
+		Use: []Middleware{{Limiter: limits}},
+		Routes: []Route{
+			{Pattern: "/fine", Use: []Middleware{{Limiter: inner}}},
+			{Pattern: "/twice", Use: []Middleware{{Limiter: inner}, {Limiter: limits}}},
+		},
+	})
+	for range 5 {
+		c.get("/fine")
 	}
-	// Frameworks differ in whether a known path's other method is a 404 or a 405.
-	wrong := c.do(http.MethodDelete, "/")
-	if wrong.status < 404 || wrong.status > 405 || wrong.header.Get("X-RateLimit-Remaining") != "3" {
-		s.Errorf("a wrong method: %d telling\n%s", wrong.status, wrong.told())
+	if got := s.codes.all(); len(got) > 0 {
+		s.Errorf("of different limiters: said %q", got)
 	}
-	c.get("/").left(2)
+	for range 5 {
+		c.get("/twice")
+	}
+	if got := s.codes.all(); !slices.Equal(got, []ratelimit.Code{ratelimit.CodeDoubled}) {
+		s.Errorf("said of the set-up: %q, want %q once", got, ratelimit.CodeDoubled)
+	}
 }

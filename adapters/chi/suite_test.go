@@ -13,7 +13,10 @@ import (
 )
 
 func TestAdapter(t *testing.T) {
-	adaptertest.Run(t, adaptertest.Adapter{Name: "chi", Serve: serve})
+	adaptertest.Run(t, adaptertest.Adapter{
+		Name: "chi", Serve: serve,
+		Cannot: map[adaptertest.Capability]string{adaptertest.HandErrors: "handlers return no error"},
+	})
 }
 
 func serve(tb testing.TB, app adaptertest.App, l net.Listener) {
@@ -24,12 +27,19 @@ func serve(tb testing.TB, app adaptertest.App, l net.Listener) {
 	r.Use(middlewares(app.Use)...)
 	handle(r, app.Routes)
 	for _, g := range app.Groups {
-		r.Route(g.Prefix, func(r chi.Router) {
-			r.Use(middlewares(g.Use)...)
-			handle(r, g.Routes)
-		})
+		r.Route(g.Prefix, func(r chi.Router) { fill(r, g) })
 	}
 	adaptertest.ServeHTTP(tb, r, l)
+}
+
+func fill(r chi.Router, g adaptertest.Group) {
+	r.Use(middlewares(g.Use)...)
+	handle(r, g.Routes)
+	for _, inner := range g.Groups {
+		sub := chi.NewRouter()
+		fill(sub, inner)
+		r.Mount(inner.Prefix, sub)
+	}
 }
 
 func handle(r chi.Router, routes []adaptertest.Route) {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 
 	httplimit "github.com/weirhq/ratelimit/adapters/nethttp"
 	ratelimit "github.com/weirhq/ratelimit/core"
@@ -108,6 +110,37 @@ func ExampleDeny() {
 	// Output:
 	// 200 hello
 	// 429 {"error":"rate_limit_exceeded","retry_after":60}
+}
+
+// A gateway has limits of its own, and its upstream others, which ModifyResponse
+// keeps from the clients.
+func Example_reverseProxy() {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-RateLimit-Limit", "9000")
+		fmt.Fprint(w, "hello")
+	}))
+	defer upstream.Close()
+	target, err := url.Parse(upstream.URL)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		ModifyResponse: func(resp *http.Response) error {
+			for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} {
+				resp.Header.Del(name)
+			}
+			return nil
+		},
+	}
+	limit := httplimit.Limit(ratelimit.PerMinute(2), keyfuncs.ClientIP())
+	app := limit(proxy)
+
+	w := httptest.NewRecorder()
+	app.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+	fmt.Println(w.Body, w.Header().Values("X-RateLimit-Limit"))
+	// Output: hello [2]
 }
 
 // routed is what a router of one's own might keep in the request's context.

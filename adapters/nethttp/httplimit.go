@@ -8,11 +8,18 @@
 //
 // [Middleware] takes a limiter of your own, for several policies, another store,
 // or other headers; [ratelimit.Limiter.With] makes a stricter one for a route.
+//
+// The headers are set before the handler runs. A handler that adds another server's
+// to them, as [httputil.ReverseProxy] does, is to leave out what that server says of
+// its own limits: they are for the proxy, and clients would be told of two.
+//
+// [httputil.ReverseProxy]: https://pkg.go.dev/net/http/httputil#ReverseProxy
 package httplimit
 
 import (
 	"net/http"
 
+	"github.com/weirhq/ratelimit/adapters/internal/std"
 	ratelimit "github.com/weirhq/ratelimit/core"
 )
 
@@ -68,7 +75,7 @@ func Deny(w http.ResponseWriter, r *http.Request, d ratelimit.Decision) {
 	t := ratelimit.Refuse(View(r), d)
 	defer t.End(t.Status(), nil)
 	t.Merge(w.Header().Get)
-	answer(w, t)
+	std.Answer(w, t, nil)
 }
 
 type middleware struct {
@@ -86,47 +93,16 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 
 	t := m.limiter.Begin(m.view(r))
 	defer func() { t.End(t.Status(), nil) }() // a handler's own status is not known here: 0
-	t.Wait(r.Context()) // where that fails, the status is 503
+	t.Wait(r.Context())                       // where that fails, the status is 503
 	t.Merge(w.Header().Get)
 	switch {
 	case t.Status() == 0:
-		setHeaders(w.Header(), t, "")
+		std.SetHeaders(w.Header(), t, "", nil)
 		next.ServeHTTP(w, r)
 	case t.Outcome() == ratelimit.Denied && m.denied != nil:
-		setHeaders(w.Header(), t, "")
+		std.SetHeaders(w.Header(), t, "", nil)
 		m.denied(w, r, t.Decision())
 	default:
-		answer(w, t)
-	}
-}
-
-// answer writes the ticket's own answer.
-func answer(w http.ResponseWriter, t *ratelimit.Ticket) {
-	contentType, body := t.Body()
-	setHeaders(w.Header(), t, contentType)
-	w.WriteHeader(t.Status())
-	w.Write(body) // an error means that the client is gone
-}
-
-// setHeaders sets the ticket's headers. Whatever their number, it allocates one
-// string and one slice for all of the values.
-func setHeaders(h http.Header, t *ratelimit.Ticket, contentType string) {
-	buf, n := make([]byte, 0, 256), 0
-	for ; ; n++ {
-		_, value, ok := t.HeaderAt(n)
-		if !ok {
-			break
-		}
-		buf = append(buf, value...)
-	}
-	text, values := string(buf), make([]string, n+1)
-	for i := range n {
-		name, value, _ := t.HeaderAt(i)
-		values[i], text = text[:len(value)], text[len(value):]
-		h[name] = values[i : i+1 : i+1] // capped: a later Add must not reach the next value
-	}
-	if contentType != "" {
-		values[n] = contentType
-		h["Content-Type"] = values[n:]
+		std.Answer(w, t, nil)
 	}
 }

@@ -13,22 +13,30 @@ import (
 )
 
 func TestAdapter(t *testing.T) {
-	adaptertest.Run(t, adaptertest.Adapter{Name: "nethttp", Serve: serve})
+	adaptertest.Run(t, adaptertest.Adapter{
+		Name: "nethttp", Serve: serve,
+		Cannot: map[adaptertest.Capability]string{adaptertest.HandErrors: "handlers return no error"},
+	})
 }
 
 func serve(tb testing.TB, app adaptertest.App, l net.Listener) {
 	mux := http.NewServeMux()
 	handle(mux, "", app.Routes)
-	for _, g := range app.Groups {
-		sub := http.NewServeMux()
-		handle(sub, g.Prefix, g.Routes)
-		mux.Handle(g.Prefix+"/", wrap(g.Use, sub))
-	}
+	mount(mux, "", app.Groups)
 	h := wrap(app.Use, mux)
 	if app.Recover {
 		h = adaptertest.Recover(h)
 	}
 	adaptertest.ServeHTTP(tb, h, l)
+}
+
+func mount(mux *http.ServeMux, prefix string, groups []adaptertest.Group) {
+	for _, g := range groups {
+		at, sub := prefix+g.Prefix, http.NewServeMux()
+		handle(sub, at, g.Routes)
+		mount(sub, at, g.Groups)
+		mux.Handle(at+"/", wrap(g.Use, sub))
+	}
 }
 
 func handle(mux *http.ServeMux, prefix string, routes []adaptertest.Route) {
