@@ -1,0 +1,192 @@
+package fiberlimit_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+	fiberlimit "github.com/weirhq/ratelimit/adapters/fiber"
+	ratelimit "github.com/weirhq/ratelimit/core"
+	"github.com/weirhq/ratelimit/core/limittest"
+	"github.com/weirhq/ratelimit/keyfuncs"
+)
+
+// do has the app answer a request without a body.
+func do(t *testing.T, app *fiber.App, method, target string) *http.Response {
+	t.Helper()
+	return send(t, app, httptest.NewRequest(method, target, nil))
+}
+
+func send(t *testing.T, app *fiber.App, req *http.Request) *http.Response {
+	t.Helper()
+	resp, err := app.Test(req, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp
+}
+
+func ok(c *fiber.Ctx) error { return c.SendString("ok") }
+
+func TestLimitCountsForAllRoutes(t *testing.T) {
+	app := fiber.New()
+	limit := fiberlimit.Limit(ratelimit.PerHour(2), keyfuncs.Everyone)
+	app.Get("/a", limit, ok)
+	app.Get("/b", limit, ok)
+	app.Get("/other", fiberlimit.Limit(ratelimit.PerHour(2), keyfuncs.Everyone), ok)
+
+	limittest.AssertAllowed(t, do(t, app, "GET", "/a"))
+	limittest.AssertAllowed(t, do(t, app, "GET", "/b"))
+	limittest.AssertDenied(t, do(t, app, "GET", "/a"), 30*time.Minute)
+	limittest.AssertAllowed(t, do(t, app, "GET", "/other"))
+}
+
+// fiber takes "/LOGIN/" for "/login", and answers HEAD with GET's handlers.
+func TestPrefixesAndHEAD(t *testing.T) {
+	app := fiber.New()
+	app.Use("/login", fiberlimit.Limit(ratelimit.PerHour(3), keyfuncs.Everyone))
+	app.Get("/login", ok)
+
+	limittest.AssertAllowed(t, do(t, app, "GET", "/Login"))
+	limittest.AssertAllowed(t, do(t, app, "HEAD", "/login"))
+	limittest.AssertAllowed(t, do(t, app, "GET", "/LOGIN/?x"))
+	for _, path := range []string{"/login", "/login/", "/logIN", "/login/deeper", "/login//"} {
+		limittest.AssertDenied(t, do(t, app, "GET", path), 20*time.Minute)
+	}
+	resp := do(t, app, "HEAD", "/login")
+	limittest.AssertDenied(t, resp, 20*time.Minute)
+	if body, err := io.ReadAll(resp.Body); err != nil || len(body) > 0 {
+		t.Errorf("HEAD is answered with a body: %q, %v", body, err)
+	}
+}
+
+func TestMistakesPanicAtStart(t *testing.T) {
+	for name, build := range map[string]func(){
+		"limit":   func() { fiberlimit.Limit(ratelimit.PerMinute(0), keyfuncs.Everyone) },
+		"key":     func() { fiberlimit.Limit(ratelimit.PerMinute(1), nil) },
+		"limiter": func() { fiberlimit.Middleware(nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			build()
+		})
+	}
+}
+
+func explode(*fiber.Ctx) error { panic("boom") }
+
+func TestPanicKeepsItsStack(t *testing.T) {
+	app := fiber.New()
+	app.Get("/", fiberlimit.Limit(ratelimit.PerMinute(5), keyfuncs.Everyone), explode)
+	defer func() {
+		if v := recover(); v != "boom" {
+			t.Errorf("recovered %v, want boom", v)
+		}
+		if stack := string(debug.Stack()); !strings.Contains(stack, "_test.explode(") {
+			t.Errorf("the panicking function is not on the stack:\n%s", stack)
+		} else if n := strings.Count(stack, "\npanic("); n != 1 {
+			t.Errorf("it panics %d times on the stack, want once:\n%s", n, stack)
+		}
+	}()
+	serve(app)
+}
+
+// serve has the app answer GET / on this goroutine.
+func serve(app *fiber.App) *fasthttp.RequestCtx {
+	var ctx fasthttp.RequestCtx
+	ctx.Init(new(fasthttp.Request), nil, nil)
+	app.Handler()(&ctx)
+	return &ctx
+}
+
+// What a handler, or a limiter further out, has said before still counts.
+func TestDenyKeepsTheLongerRetryAfter(t *testing.T) {
+	accounts := limittest.Deny(time.Minute).Limiter()
+	for prior, want := range map[string]time.Duration{"120": 2 * time.Minute, "5": time.Minute, "": time.Minute, "soon": time.Minute} {
+		app := fiber.New()
+		app.Get("/", func(c *fiber.Ctx) error {
+			if prior != "" {
+				c.Set("Retry-After", prior)
+			}
+			d, _ := accounts.Allow(c.UserContext(), "ann", 1)
+			return fiberlimit.Deny(c, d)
+		})
+		limittest.AssertDenied(t, do(t, app, "GET", "/"), want)
+	}
+}
+
+func TestDeadlineEndsTheWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limits := ratelimit.Must(ratelimit.Config{Policies: []ratelimit.Policy{{
+			Name: "slow", Limit: ratelimit.PerHour(1), Key: keyfuncs.Everyone, Over: ratelimit.Delay(time.Hour),
+		}}})
+		ran, patience := 0, 2*time.Hour
+		app := fiber.New()
+		app.Use(func(c *fiber.Ctx) error {
+			ctx, cancel := context.WithTimeout(c.UserContext(), patience)
+			defer cancel()
+			c.SetUserContext(ctx)
+			return c.Next()
+		})
+		app.Get("/", fiberlimit.Middleware(limits), func(*fiber.Ctx) error { ran++; return nil })
+		if got := serve(app).Response.StatusCode(); got != http.StatusOK {
+			t.Errorf("the first: %d", got)
+		}
+
+		patience = time.Minute
+		begin := time.Now()
+		got := serve(app).Response.StatusCode()
+		if waited := time.Since(begin); waited != time.Minute || got != http.StatusServiceUnavailable || ran != 1 {
+			t.Errorf("answered %d after %v, %d runs; want 503 after a minute, 1 run", got, waited, ran)
+		}
+
+		patience, begin = 2*time.Hour, time.Now()
+		got = serve(app).Response.StatusCode() // the place in the queue was given back
+		if waited := time.Since(begin); waited != 59*time.Minute || got != http.StatusOK {
+			t.Errorf("answered %d after %v, want 200 after 59m", got, waited)
+		}
+	})
+}
+
+func TestWipedHeadersAreSetAgain(t *testing.T) {
+	limit := ratelimit.PerHour(2)
+	wipe := func(c *fiber.Ctx) error { c.Response().Reset(); return ok(c) }
+	fail := func(c *fiber.Ctx) error { c.Response().Reset(); return errors.New("broken") }
+	denied := fiberlimit.Denied(func(c *fiber.Ctx, _ ratelimit.Decision) error {
+		c.Response().Reset()
+		return fiber.ErrTooManyRequests
+	})
+	app := fiber.New(fiber.Config{ErrorHandler: func(c *fiber.Ctx, err error) error {
+		c.Set("X-Seen", c.GetRespHeader("X-RateLimit-Remaining"))
+		return fiber.DefaultErrorHandler(c, err)
+	}})
+	app.Get("/wipes", fiberlimit.Limit(limit, keyfuncs.Everyone, denied), wipe)
+	app.Get("/fails", fiberlimit.Limit(limit, keyfuncs.Everyone), fail)
+	app.Get("/own", fiberlimit.Limit(limit, keyfuncs.Everyone), func(c *fiber.Ctx) error {
+		c.Set("X-RateLimit-Remaining", "a handler's own")
+		return ok(c)
+	})
+
+	limittest.AssertAllowed(t, do(t, app, "GET", "/wipes"))
+	limittest.AssertAllowed(t, do(t, app, "GET", "/wipes"))
+	limittest.AssertDenied(t, do(t, app, "GET", "/wipes"), 30*time.Minute)
+	if got := do(t, app, "GET", "/fails"); got.StatusCode != 500 || got.Header.Get("X-Seen") != "1" || got.Header.Get("X-RateLimit-Remaining") != "1" {
+		t.Errorf("a handler that fails: %d %v", got.StatusCode, got.Header)
+	}
+	if got := do(t, app, "GET", "/own").Header["X-Ratelimit-Remaining"]; len(got) != 1 || got[0] != "a handler's own" {
+		t.Errorf("a handler's own header: %q", got)
+	}
+}
