@@ -165,7 +165,7 @@ func TestLayering(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range append(suites, "core", "keyfuncs", "adapters/nethttp", "adapters/chi", "examples") {
+	for _, want := range append(suites, "core", "keyfuncs", "adapters/nethttp", "adapters/chi", "adapters/gin", "adapters/echo", "adapters/fiber", "examples") {
 		if !seen[want] {
 			t.Errorf("no source file of %s was seen", want)
 		}
