@@ -13,6 +13,7 @@ func TestKeysDoNotAllocate(t *testing.T) {
 	from := keyfuncs.FromHeader
 	walked := "X-Forwarded-For: junk, 203.0.113.7, 10.0.0.9:80,, [fd00::1%25eth0]:443, ::ffff:10.0.0.1"
 	user := keyfuncs.User(func(r ratelimit.Request) string { return r.Header("X-User") })
+	country := keyfuncs.TrustedHeader("CF-IPCountry", trust)
 	long := strings.Repeat("x", 4096)
 	for _, c := range []struct {
 		name string
@@ -32,6 +33,19 @@ func TestKeysDoNotAllocate(t *testing.T) {
 		{"Forwarded", keyfuncs.ClientIP(trust, from("Forwarded")), get("10.0.0.1:1", `Forwarded: for="[2001:db8::1]:80";proto=https, for=10.0.0.9`)},
 		{"one address", keyfuncs.ClientIP(trust, from("CF-Connecting-IP")), get("10.0.0.1:1", "CF-Connecting-IP: 2001:db8::1")},
 		{"viewer", keyfuncs.ClientIP(trust, from("CloudFront-Viewer-Address")), get("10.0.0.1:1", "CloudFront-Viewer-Address: 2001:db8::1:443")},
+		{"trusted header", country, get("10.0.0.1:1", "CF-IPCountry: SE")},
+		{"trusted header, untrusted proxy", country, get("192.168.0.1:1", "CF-IPCountry: SE")},
+		{"trusted header, a client's", country, get("203.0.113.7:1", "CF-IPCountry: SE")},
+		{"cookie", keyfuncs.Cookie("session"), get("203.0.113.7:1", "Cookie: theme=dark; session="+long)},
+		{"query", keyfuncs.Query("page"), with(query("q=1&page=7"))},
+		{"path value", keyfuncs.PathValue("id"), with(pathValue("id", "42"))},
+		{"method", keyfuncs.Method, with()},
+		{"invented method", keyfuncs.Method, with(method("X"))},
+		{"route", keyfuncs.Route, with(route("/users/{id}"))},
+		{"host", keyfuncs.Host, with(host("Shop.EXAMPLE.com.:8080"))},
+		{"IPv6 host", keyfuncs.Host, with(host("[2001:DB8::1]:8080"))},
+		{"no host", keyfuncs.Host, with(host(long))},
+		{"prefix", keyfuncs.Prefix("web", keyfuncs.ClientIP()), with()},
 		{"header", keyfuncs.Header("x-user"), get("203.0.113.7:1", "X-User: ada")},
 		{"user", user, get("203.0.113.7:1", "X-User: ada")},
 		{"nobody", user, get("203.0.113.7:1")},
@@ -46,6 +60,20 @@ func TestKeysDoNotAllocate(t *testing.T) {
 		dst, r := make([]byte, 0, 128), ratelimit.NewRequest(c.view)
 		if n := testing.AllocsPerRun(100, func() { _, _ = c.key(dst, r) }); n != 0 {
 			t.Errorf("%s: %v allocations", c.name, n)
+		}
+	}
+}
+
+func TestCostsDoNotAllocate(t *testing.T) {
+	byMethod := keyfuncs.CostByMethod(costs{"GET": 1, "POST": 5}, 2)
+	byRoute := keyfuncs.CostByRoute(costs{"/search": 10}, 1)
+	bySize := keyfuncs.BodySize(1024, 10)
+	for name, cost := range map[string]ratelimit.CostFunc{
+		"fixed": keyfuncs.Fixed(3), "method": byMethod, "route": byRoute, "size": bySize, "product": keyfuncs.Product(byMethod, byRoute, bySize),
+	} {
+		r := ratelimit.NewRequest(with(method("POST"), route("/search"), body(50)))
+		if n := testing.AllocsPerRun(100, func() { _, _ = cost(r) }); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
 }

@@ -1,10 +1,7 @@
 package keyfuncs
 
 import (
-	"errors"
-	"fmt"
 	"net/netip"
-	"sync/atomic"
 
 	ratelimit "github.com/weirhq/ratelimit/core"
 )
@@ -32,7 +29,7 @@ import (
 func ClientIP(options ...ClientIPOption) ratelimit.KeyFunc {
 	c := &clientIP{v4: 32, v6: 64}
 	for _, option := range options {
-		option(c)
+		option.clientIP(c)
 	}
 	if err := c.finish(); err != nil {
 		panic(err)
@@ -57,44 +54,41 @@ const (
 )
 
 type clientIP struct {
-	proxies prefixes
-	hops    int  // this many hops are trusted whoever they are, the peer first
-	unix    bool // so is a peer without address
-	header  string
-	form    form
-	v4, v6  int // bits that are kept
-
-	mistakes []error
-	watched  []string               // forwarding headers that only a proxy sends
-	hint     atomic.Pointer[string] // what is said about an untrusted proxy
+	trust
+	hint   hint
+	header string
+	form   form
+	v4, v6 int // bits that are kept
 }
 
 // finish checks the options together.
 func (c *clientIP) finish() error {
-	c.proxies = c.proxies.merged()
 	if c.header == "" {
 		c.header = forwardedFor
-	} else if len(c.proxies) == 0 && c.hops == 0 && !c.unix {
-		c.mistakes = append(c.mistakes, mistake("FromHeader", "is read from trusted peers only: give TrustProxies too"))
+	} else if c.nobody() {
+		c.bad("FromHeader", "is read from trusted peers only: give TrustProxies too")
 	}
 	c.form = forms(c.header)
-	if c.hops > 1 && (c.form == formSingle || c.form == formViewer) {
-		c.mistakes = append(c.mistakes, mistake("UnsafeTrustHops", "must be 1 with %s, which tells one address, is %d", c.header, c.hops))
-	}
-	c.watched = []string{forwardedFor, "Forwarded", "X-Real-Ip"}
+	c.hint.effect = "all clients behind it share one key"
+	c.hint.watched = []string{forwardedFor, forwarded, "X-Real-Ip"}
 	if c.form == formSingle || c.form == formViewer {
-		c.watched = append(c.watched, c.header)
+		c.fromPeerOnly(c.header)
+		c.hint.watched = append(c.hint.watched, c.header)
 	}
-	return errors.Join(c.mistakes...)
+	return c.ready()
 }
 
-const forwardedFor = "X-Forwarded-For"
+// The headers that hold a list: whoever is first in it wrote what it liked.
+const (
+	forwardedFor = "X-Forwarded-For"
+	forwarded    = "Forwarded"
+)
 
 func forms(header string) form {
 	switch header {
 	case forwardedFor:
 		return formList
-	case "Forwarded":
+	case forwarded:
 		return formForwarded
 	case "Cloudfront-Viewer-Address":
 		return formViewer
@@ -105,23 +99,15 @@ func forms(header string) form {
 
 // client returns the client's address, or the zero Addr.
 func (c *clientIP) client(r ratelimit.Request) netip.Addr {
-	peer := r.Peer().Addr().Unmap().WithZone("")
+	peer := peerOf(r)
 	if !c.trusts(peer, 0) {
-		c.warn(r, peer)
+		c.hint.warn(r, peer)
 		return peer
 	}
 	if c.form == formSingle || c.form == formViewer {
 		return c.single(r, peer)
 	}
 	return c.walk(r, peer)
-}
-
-// trusts reports whether the hop-th address, the peer being 0, is a proxy's.
-func (c *clientIP) trusts(addr netip.Addr, hop int) bool {
-	if !addr.IsValid() { // only a peer can be
-		return c.unix
-	}
-	return hop < c.hops || c.proxies.contain(addr)
 }
 
 // walk goes from the peer to the client, hop by hop.
@@ -160,20 +146,19 @@ func (c *clientIP) walk(r ratelimit.Request, peer netip.Addr) netip.Addr {
 	return addr
 }
 
-// single reads a header that holds one address. The proxy writes it anew, so a
-// second line is a client's.
+// single reads a header that holds one address.
 func (c *clientIP) single(r ratelimit.Request, peer netip.Addr) netip.Addr {
-	line, ok := r.HeaderLine(c.header, 0)
-	if !ok {
+	line, lines := onlyLine(r, c.header)
+	switch {
+	case lines == 0:
 		return peer
-	}
-	if _, second := r.HeaderLine(c.header, 1); second {
+	case lines > 1:
 		return netip.Addr{}
-	}
-	if c.form == formViewer {
+	case c.form == formViewer:
 		return parseViewer(trim(line))
+	default:
+		return parseAddress(trim(line))
 	}
-	return parseAddress(trim(line))
 }
 
 func (c *clientIP) append(dst []byte, addr netip.Addr) []byte {
@@ -186,29 +171,4 @@ func (c *clientIP) append(dst []byte, addr netip.Addr) []byte {
 	}
 	group, _ := addr.Prefix(bits) // in range: the options were checked
 	return group.AppendTo(dst)
-}
-
-// warn reports a forwarding header from a peer that looks like one's own proxy.
-// A client on the internet may send one as well; that means nothing.
-func (c *clientIP) warn(r ratelimit.Request, peer netip.Addr) {
-	if peer.IsValid() && !isLocal(peer) {
-		return
-	}
-	for _, name := range c.watched {
-		if _, ok := r.HeaderLine(name, 0); !ok {
-			continue
-		}
-		hint := c.hint.Load()
-		if hint == nil {
-			hint = new(string)
-			if peer.IsValid() {
-				*hint = fmt.Sprintf("%s arrives from %s, which is not trusted: all clients behind it share one key; if it is your proxy, name it with keyfuncs.TrustProxies", name, peer)
-			} else {
-				*hint = name + " arrives over a connection without address, which is not trusted: its clients have no key; if it is your proxy's unix socket, give keyfuncs.TrustUnixSocket"
-			}
-			c.hint.Store(hint)
-		}
-		r.Misconfigured(ratelimit.CodeUntrustedProxy, *hint)
-		return
-	}
 }

@@ -1,11 +1,15 @@
 package keyfuncs
 
-import ratelimit "github.com/weirhq/ratelimit/core"
+import (
+	"slices"
+
+	ratelimit "github.com/weirhq/ratelimit/core"
+)
 
 // Fixed returns a cost function by which every request costs n units, 0 to
 // [ratelimit.MaxQuota]: for a policy on what is dearer than the rest.
 func Fixed(n int64) ratelimit.CostFunc {
-	if n < 0 || n > ratelimit.MaxQuota {
+	if !isCost(n) {
 		panic(mistake("Fixed", "must be 0 to %d, is %d", int64(ratelimit.MaxQuota), n))
 	}
 	return func(ratelimit.Request) (int64, error) { return n, nil }
@@ -36,3 +40,31 @@ func BodySize(unit, most int64) ratelimit.CostFunc {
 		return min(max(cost, 1), most), nil
 	}
 }
+
+// Product returns a cost function by which a request costs the product of all
+// factors: by route and by size, say. A product above [ratelimit.MaxQuota] costs
+// just that. A factor's error is returned, and so is a negative factor: two of them
+// do not make a cost.
+func Product(factors ...ratelimit.CostFunc) ratelimit.CostFunc {
+	if len(factors) == 0 {
+		panic(mistake("Product", "needs at least one cost function"))
+	}
+	if i := slices.IndexFunc(factors, func(f ratelimit.CostFunc) bool { return f == nil }); i >= 0 {
+		panic(mistake("Product", "has no cost function at position %d", i))
+	}
+	factors = slices.Clone(factors)
+	return func(r ratelimit.Request) (int64, error) {
+		product := int64(1)
+		for _, factor := range factors {
+			n, err := factor(r)
+			if err != nil || n < 0 {
+				return n, err
+			}
+			product = min(product*min(n, ratelimit.MaxQuota), ratelimit.MaxQuota) // at most 2^62 before min
+		}
+		return product, nil
+	}
+}
+
+// isCost reports whether n may be what a request costs.
+func isCost(n int64) bool { return 0 <= n && n <= ratelimit.MaxQuota }

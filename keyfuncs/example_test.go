@@ -3,8 +3,8 @@ package keyfuncs_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"net/netip"
+	"strings"
 
 	ratelimit "github.com/weirhq/ratelimit/core"
 	"github.com/weirhq/ratelimit/keyfuncs"
@@ -94,10 +94,13 @@ func ExampleIPv4Prefix() {
 }
 
 func ExampleFunc() {
-	key := keyfuncs.Func(func(r ratelimit.Request) string { return r.Method() })
+	key := keyfuncs.Func(func(r ratelimit.Request) string {
+		app, _, _ := strings.Cut(r.Header("User-Agent"), "/")
+		return app
+	})
 
-	fmt.Println(keyOf(key, get("203.0.113.7:51514")))
-	// Output: GET
+	fmt.Println(keyOf(key, get("203.0.113.7:51514", "User-Agent: sync/2.1")))
+	// Output: sync
 }
 
 type userKey struct{}
@@ -131,16 +134,6 @@ func ExampleTenant() {
 	// Output: acme
 }
 
-func ExampleHeader() {
-	key := keyfuncs.Header("X-Device-ID")
-
-	fmt.Println(keyOf(key, get("203.0.113.7:51514", "X-Device-ID: 42")))
-	fmt.Println(keyOf(key, get("203.0.113.7:51514")))
-	// Output:
-	// 42
-	// (no key)
-}
-
 func ExampleAPIKey() {
 	key := keyfuncs.APIKey("Authorization")
 
@@ -149,14 +142,21 @@ func ExampleAPIKey() {
 }
 
 func ExampleHash() {
-	session := func(r ratelimit.Request) string {
-		value, _ := r.Cookie("session")
-		return value
-	}
-	key := keyfuncs.Hash(keyfuncs.Func(session))
+	key := keyfuncs.Hash(keyfuncs.Query("token"))
 
-	fmt.Println(keyOf(key, get("203.0.113.7:51514", "Cookie: theme=dark; session=s3cret")))
+	fmt.Println(keyOf(key, get("203.0.113.7:51514").with(query("token=s3cret"))))
 	// Output: 1ec1c26b50d5d3c58d9583181af8076655fe00756bf7285940ba3670f99fcba0
+}
+
+func ExamplePrefix() {
+	web := keyfuncs.Prefix("web", keyfuncs.User(currentUser))
+	jobs := keyfuncs.Prefix("jobs", keyfuncs.User(currentUser))
+
+	fmt.Println(keyOf(web, loggedIn(get("203.0.113.7:51514"), "ada")))
+	fmt.Println(keyOf(jobs, loggedIn(get("203.0.113.7:51514"), "ada")))
+	// Output:
+	// web:ada
+	// jobs:ada
 }
 
 func ExampleJoin() {
@@ -179,33 +179,4 @@ func ExampleFirst() {
 	// Output:
 	// 0:ada
 	// 1:203.0.113.7
-}
-
-func ExampleRoute() {
-	v := get("203.0.113.7:51514")
-	v.request.Pattern = "/users/{id}" // as the router sets it
-
-	fmt.Println(keyOf(keyfuncs.Route, v))
-	// Output: /users/{id}
-}
-
-func ExampleEveryone() {
-	fmt.Println(keyOf(keyfuncs.Everyone, get("203.0.113.7:51514")))
-	// Output: everyone
-}
-
-func ExampleFixed() {
-	cost := keyfuncs.Fixed(10)
-
-	fmt.Println(cost(ratelimit.NewRequest(get("203.0.113.7:51514"))))
-	// Output: 10 <nil>
-}
-
-func ExampleBodySize() {
-	cost := keyfuncs.BodySize(1<<20, 100) // a unit a MiB
-	v := get("203.0.113.7:51514")
-	v.request.Method, v.request.ContentLength = http.MethodPost, 5<<20+1
-
-	fmt.Println(cost(ratelimit.NewRequest(v)))
-	// Output: 6 <nil>
 }

@@ -47,6 +47,24 @@ func APIKey(name string) ratelimit.KeyFunc {
 	}
 }
 
+// Cookie returns a key function that counts by the first cookie called name. The
+// key is hashed as [APIKey]'s is, since the cookie that tells who somebody is most
+// often lets others in as him. A missing or empty cookie is no key.
+//
+// Clients choose what they send: see the package's comment.
+func Cookie(name string) ratelimit.KeyFunc {
+	if !isToken(name) {
+		panic(mistake("Cookie", "needs the name of a cookie, has %q", name))
+	}
+	return func(dst []byte, r ratelimit.Request) ([]byte, error) {
+		value, _ := r.Cookie(name)
+		if value == "" {
+			return dst, ratelimit.ErrNoKey
+		}
+		return appendHash(dst, sum(value)), nil
+	}
+}
+
 // bearerToken returns the token of an Authorization line, or "".
 func bearerToken(line string) string {
 	scheme, token, _ := strings.Cut(line, " ")

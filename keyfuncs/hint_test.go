@@ -19,6 +19,7 @@ func (rs *reports) Reported(_ context.Context, r ratelimit.Report) { *rs = appen
 
 func TestUntrustedProxyIsReported(t *testing.T) {
 	trust := keyfuncs.TrustProxies("10.0.0.0/8")
+	country := func() ratelimit.KeyFunc { return keyfuncs.TrustedHeader("CF-IPCountry", trust) }
 	for _, c := range []struct {
 		name string
 		key  ratelimit.KeyFunc
@@ -33,6 +34,12 @@ func TestUntrustedProxyIsReported(t *testing.T) {
 		{"the header that is read", keyfuncs.ClientIP(trust, keyfuncs.FromHeader("Fly-Client-IP")), get("172.16.12.34:1", "Fly-Client-IP: 203.0.113.7"), "Fly-Client-Ip arrives from 172.16.12.34, "},
 		{"unix socket", keyfuncs.ClientIP(trust), get("@", "X-Forwarded-For: 203.0.113.7"), "X-Forwarded-For arrives over a connection without address, which is not trusted: its clients have no key; if it is your proxy's unix socket, give keyfuncs.TrustUnixSocket"},
 
+		{"trusted header", country(), get("192.168.0.2:1", "CF-IPCountry: SE"), "Cf-Ipcountry arrives from 192.168.0.2, which is not trusted: its clients have no key; if it is your proxy, name it with keyfuncs.TrustProxies"},
+		{"trusted header over a unix socket", country(), get("@", "CF-IPCountry: SE"), "Cf-Ipcountry arrives over a connection without address, which is not trusted: its clients have no key; if it is your proxy's unix socket, give keyfuncs.TrustUnixSocket"},
+
+		{"trusted header from a trusted peer", country(), get("10.0.1.20:1", "CF-IPCountry: SE"), ""},
+		{"trusted header from a client", country(), get("203.0.113.7:1", "CF-IPCountry: SE"), ""},
+		{"private, no trusted header", country(), get("192.168.0.2:1", "X-Forwarded-For: 203.0.113.7"), ""},
 		{"private, no header", keyfuncs.ClientIP(), get("10.0.1.20:1"), ""},
 		{"private, another header", keyfuncs.ClientIP(), get("10.0.1.20:1", "Fly-Client-IP: 203.0.113.7"), ""},
 		{"trusted", keyfuncs.ClientIP(trust), get("10.0.1.20:1", "X-Forwarded-For: 203.0.113.7"), ""},

@@ -44,6 +44,45 @@ func Header(name string) ratelimit.KeyFunc {
 	return func(dst []byte, r ratelimit.Request) ([]byte, error) { return appendText(dst, r.Header(name)) }
 }
 
+// Query returns a key function that counts by the first value of the query
+// parameter called name, decoded. A missing or empty one is no key. One that is a
+// secret belongs under [Hash].
+//
+// Clients choose what they send: see the package's comment. A value with a "%" or
+// "+" in it takes memory to be decoded.
+func Query(name string) ratelimit.KeyFunc {
+	if name == "" {
+		panic(mistake("Query", "needs the name of a parameter"))
+	}
+	return func(dst []byte, r ratelimit.Request) ([]byte, error) {
+		value, _ := r.Query(name)
+		return appendText(dst, value)
+	}
+}
+
+// PathValue returns a key function that counts by the path parameter called name,
+// as the route's pattern has it: "id" of "/users/{id}". A request without it has no
+// key, and so has every request in a middleware that runs before the router.
+//
+// Clients choose what they send: see the package's comment.
+func PathValue(name string) ratelimit.KeyFunc {
+	if name == "" {
+		panic(mistake("PathValue", "needs the name of a parameter"))
+	}
+	return func(dst []byte, r ratelimit.Request) ([]byte, error) { return appendText(dst, r.PathValue(name)) }
+}
+
+// Method is a key function that counts by the method, as "GET". Those that HTTP
+// and PATCH do not define are counted together as "other": clients can invent more.
+func Method(dst []byte, r ratelimit.Request) ([]byte, error) {
+	switch method := r.Method(); method {
+	case "", "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE":
+		return appendText(dst, method)
+	default:
+		return append(dst, "other"...), nil
+	}
+}
+
 // Route is a key function that counts by the pattern of the matched route, such
 // as "/users/{id}". A request that no route matched yet has no key: its path is
 // not a substitute, since clients can invent paths without end.

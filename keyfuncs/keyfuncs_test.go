@@ -9,7 +9,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/google/go-cmp/cmp"
 	ratelimit "github.com/weirhq/ratelimit/core"
 	"github.com/weirhq/ratelimit/keyfuncs"
 )
@@ -57,6 +56,11 @@ func TestKeys(t *testing.T) {
 		{"hash", keyfuncs.Hash(text("s3cret")), "", hashed},
 		{"hash without", keyfuncs.Hash(text("")), "", none},
 		{"hash of a broken one", keyfuncs.Hash(broken), "", "error: broken"},
+
+		{"prefix", keyfuncs.Prefix("web", text("a:b")), "", "web:a:b"},
+		{"prefix of a prefix", keyfuncs.Prefix("web", keyfuncs.Prefix("v1", text("a"))), "", "web:v1:a"},
+		{"prefix of none", keyfuncs.Prefix("web", text("")), "", none},
+		{"prefix of a broken one", keyfuncs.Prefix("web", broken), "", "error: broken"},
 
 		{"join of one", keyfuncs.Join(text("a")), "", "a"},
 		{"join", keyfuncs.Join(text("a"), text("b"), text("c")), "", "a|b|c"},
@@ -119,6 +123,7 @@ func TestUnrulyParts(t *testing.T) {
 			}{
 				{keyfuncs.Join(text("a"), unruly, unruly, text("b")), `before:a|\|own\||\|own\||b`},
 				{keyfuncs.First(text(""), unruly), "before:1:|own|"},
+				{keyfuncs.Prefix("a", unruly), "before:a:|own|"},
 				{keyfuncs.Hash(unruly), "before:" + hex.EncodeToString(sum[:])},
 			} {
 				dst := append(make([]byte, 0, 7+room), "before:"...)
@@ -159,11 +164,15 @@ func FuzzJoin(f *testing.F) {
 func TestKeysOutliveTheRequest(t *testing.T) {
 	memory := []byte("198.51.100.99, 2001:db8::7")
 	v := get("10.0.0.1:1")
-	v.request.Header["X-Forwarded-For"] = []string{unsafe.String(&memory[0], len(memory))}
-	header := keyfuncs.Header("X-Forwarded-For")
+	shared := unsafe.String(&memory[0], len(memory))
+	v.request.Header["X-Forwarded-For"], v.request.Header["X-Device"] = []string{shared}, []string{shared}
+	v.with(host(shared[:len("198.51.100.99")]), route(shared), pathValue("id", shared))
+	header, trust := keyfuncs.Header("X-Forwarded-For"), keyfuncs.TrustProxies("10.0.0.0/8")
 	for _, f := range []ratelimit.KeyFunc{
 		header, keyfuncs.User(func(r ratelimit.Request) string { return r.Header("X-Forwarded-For") }),
-		whole(keyfuncs.TrustProxies("10.0.0.0/8")), keyfuncs.Join(header, header), keyfuncs.First(header), keyfuncs.Hash(header), keyfuncs.APIKey("X-Forwarded-For"),
+		whole(trust), keyfuncs.Join(header, header), keyfuncs.First(header), keyfuncs.Hash(header), keyfuncs.APIKey("X-Forwarded-For"),
+		keyfuncs.Prefix("web", header), keyfuncs.TrustedHeader("X-Device", trust),
+		keyfuncs.Host, keyfuncs.Route, keyfuncs.PathValue("id"),
 	} {
 		copy(memory, "198.51.100.99, 2001:db8::7")
 		key, err := f(nil, ratelimit.NewRequest(v))
@@ -177,43 +186,25 @@ func TestKeysOutliveTheRequest(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	for want, build := range map[string]func(){
-		"ratelimit: keyfuncs.Func needs a function":                                      func() { keyfuncs.Func(nil) },
-		"ratelimit: keyfuncs.User needs a function":                                      func() { keyfuncs.User(nil) },
-		"ratelimit: keyfuncs.Tenant needs a function":                                    func() { keyfuncs.Tenant(nil) },
-		`ratelimit: keyfuncs.Header needs the name of a header, has ""`:                  func() { keyfuncs.Header("") },
-		`ratelimit: keyfuncs.APIKey needs the name of a header, has "X-Key:"`:            func() { keyfuncs.APIKey("X-Key:") },
-		"ratelimit: keyfuncs.Hash needs a key function":                                  func() { keyfuncs.Hash(nil) },
-		"ratelimit: keyfuncs.Join needs at least one key function":                       func() { keyfuncs.Join() },
-		"ratelimit: keyfuncs.Join has no key function at position 1":                     func() { keyfuncs.Join(keyfuncs.Route, nil) },
-		"ratelimit: keyfuncs.First needs at least one key function":                      func() { keyfuncs.First() },
-		"ratelimit: keyfuncs.Fixed must be 0 to 2147483648, is -1":                       func() { keyfuncs.Fixed(-1) },
-		"ratelimit: keyfuncs.BodySize needs a unit of at least 1 byte, has 0":            func() { keyfuncs.BodySize(0, 1) },
-		"ratelimit: keyfuncs.BodySize must cost at most 1 to 2147483648, is 0":           func() { keyfuncs.BodySize(1, 0) },
-		"ratelimit: keyfuncs.BodySize must cost at most 1 to 2147483648, is 99999999999": func() { keyfuncs.BodySize(1, 99999999999) },
+		"ratelimit: keyfuncs.Func needs a function":                                                                        func() { keyfuncs.Func(nil) },
+		"ratelimit: keyfuncs.User needs a function":                                                                        func() { keyfuncs.User(nil) },
+		"ratelimit: keyfuncs.Tenant needs a function":                                                                      func() { keyfuncs.Tenant(nil) },
+		`ratelimit: keyfuncs.Header needs the name of a header, has ""`:                                                    func() { keyfuncs.Header("") },
+		`ratelimit: keyfuncs.APIKey needs the name of a header, has "X-Key:"`:                                              func() { keyfuncs.APIKey("X-Key:") },
+		"ratelimit: keyfuncs.Hash needs a key function":                                                                    func() { keyfuncs.Hash(nil) },
+		"ratelimit: keyfuncs.Join needs at least one key function":                                                         func() { keyfuncs.Join() },
+		"ratelimit: keyfuncs.Join has no key function at position 1":                                                       func() { keyfuncs.Join(keyfuncs.Route, nil) },
+		"ratelimit: keyfuncs.First needs at least one key function":                                                        func() { keyfuncs.First() },
+		"ratelimit: keyfuncs.Prefix needs a text without \":\", has \"\"\nratelimit: keyfuncs.Prefix needs a key function": func() { keyfuncs.Prefix("", nil) },
+		`ratelimit: keyfuncs.Prefix needs a text without ":", has "a:"`:                                                    func() { keyfuncs.Prefix("a:", keyfuncs.Route) },
+		`ratelimit: keyfuncs.Cookie needs the name of a cookie, has "a=b"`:                                                 func() { keyfuncs.Cookie("a=b") },
+		"ratelimit: keyfuncs.Query needs the name of a parameter":                                                          func() { keyfuncs.Query("") },
+		"ratelimit: keyfuncs.PathValue needs the name of a parameter":                                                      func() { keyfuncs.PathValue("") },
 	} {
 		err := panicOf(t, build)
 		var config *ratelimit.ConfigError
 		if !errors.As(err, &config) || err.Error() != want {
 			t.Errorf("panic with %v, want %s", err, want)
 		}
-	}
-}
-
-func TestCosts(t *testing.T) {
-	var got []int64
-	for _, size := range []int64{-1, 0, 1, 1000, 1001, 9001, 1 << 62} {
-		v := get("203.0.113.7:1")
-		v.request.ContentLength = size
-		cost, err := keyfuncs.BodySize(1000, 10)(ratelimit.NewRequest(v))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, cost)
-	}
-	if diff := cmp.Diff([]int64{10, 1, 1, 1, 2, 10, 10}, got); diff != "" {
-		t.Error(diff)
-	}
-	if cost, err := keyfuncs.Fixed(ratelimit.MaxQuota)(ratelimit.NewRequest(get("203.0.113.7:1"))); cost != 1<<31 || err != nil {
-		t.Errorf("Fixed(MaxQuota) costs %d, %v", cost, err)
 	}
 }

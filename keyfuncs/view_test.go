@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,10 +19,31 @@ type view struct {
 	peer    netip.AddrPort
 }
 
+// with returns a GET request from 203.0.113.7 with changes.
+func with(changes ...func(*http.Request)) *view { return get("203.0.113.7:51514").with(changes...) }
+
+// with returns v after changes: for what is no header line.
+func (v *view) with(changes ...func(*http.Request)) *view {
+	for _, change := range changes {
+		change(v.request)
+	}
+	return v
+}
+
+func method(s string) func(*http.Request) { return func(r *http.Request) { r.Method = s } }
+func host(s string) func(*http.Request)   { return func(r *http.Request) { r.Host = s } }
+func query(s string) func(*http.Request)  { return func(r *http.Request) { r.URL.RawQuery = s } }
+func route(s string) func(*http.Request)  { return func(r *http.Request) { r.Pattern = s } }
+func body(n int64) func(*http.Request)    { return func(r *http.Request) { r.ContentLength = n } }
+
+func pathValue(name, value string) func(*http.Request) {
+	return func(r *http.Request) { r.SetPathValue(name, value) }
+}
+
 // get returns a GET request from remote, a RemoteAddr, with the header lines
 // given as "Name: value".
 func get(remote string, lines ...string) *view {
-	r := &http.Request{Method: http.MethodGet, RemoteAddr: remote, Header: http.Header{}, ContentLength: -1}
+	r := &http.Request{Method: http.MethodGet, URL: new(url.URL), RemoteAddr: remote, Header: http.Header{}, ContentLength: -1}
 	for _, line := range lines {
 		name, value, _ := strings.Cut(line, ": ")
 		r.Header.Add(name, value)
@@ -47,6 +69,13 @@ func (v *view) Text(what ratelimit.Text, name string, i int) (string, bool) {
 	switch what {
 	case ratelimit.TextMethod:
 		return v.request.Method, true
+	case ratelimit.TextHost:
+		return v.request.Host, v.request.Host != ""
+	case ratelimit.TextRawQuery:
+		return v.request.URL.RawQuery, v.request.URL.RawQuery != ""
+	case ratelimit.TextPathValue:
+		value := v.request.PathValue(name)
+		return value, value != ""
 	case ratelimit.TextRoute:
 		return v.request.Pattern, v.request.Pattern != ""
 	case ratelimit.TextHeader:

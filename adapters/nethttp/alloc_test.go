@@ -40,8 +40,10 @@ func limiters(key ratelimit.KeyFunc, cost ratelimit.CostFunc, policies int) map[
 func request(remoteAddr string) *http.Request {
 	r := httptest.NewRequest(http.MethodPost, "/users/7?q=1", strings.NewReader(strings.Repeat("x", 5000)))
 	r.RemoteAddr, r.Pattern = remoteAddr, "POST /users/{id}"
+	r.SetPathValue("id", "7")
 	for name, value := range map[string]string{
 		"X-Api-Key": "0123456789abcdef", "X-Tenant": "acme", "Content-Length": "5000",
+		"Cookie": "theme=dark; session=s3cret", "Cf-Ipcountry": "SE",
 		"X-Forwarded-For": "198.51.100.1, 2001:db8::7, 203.0.113.7",
 	} {
 		r.Header.Set(name, value)
@@ -80,9 +82,17 @@ func allocs(h http.Handler, r *http.Request) float64 {
 
 func TestDecisionAllocs(t *testing.T) {
 	tenant := func(r ratelimit.Request) string { return r.Header("X-Tenant") }
+	trust := keyfuncs.TrustProxies("203.0.113.0/24", "2001:db8::/64")
 	keys := map[string]ratelimit.KeyFunc{
 		"ClientIP":           keyfuncs.ClientIP(),
-		"ClientIP, trusting": keyfuncs.ClientIP(keyfuncs.TrustProxies("203.0.113.0/24", "2001:db8::/64")),
+		"ClientIP, trusting": keyfuncs.ClientIP(trust),
+		"TrustedHeader":      keyfuncs.TrustedHeader("CF-IPCountry", trust),
+		"Cookie":             keyfuncs.Cookie("session"),
+		"Query":              keyfuncs.Query("q"),
+		"PathValue":          keyfuncs.PathValue("id"),
+		"Method":             keyfuncs.Method,
+		"Host":               keyfuncs.Host,
+		"Prefix":             keyfuncs.Prefix("web", keyfuncs.ClientIP()),
 		"Header":             keyfuncs.Header("X-Tenant"),
 		"APIKey":             keyfuncs.APIKey("X-Api-Key"),
 		"User":               keyfuncs.User(tenant),
@@ -94,7 +104,13 @@ func TestDecisionAllocs(t *testing.T) {
 		"Join":               keyfuncs.Join(keyfuncs.ClientIP(), keyfuncs.Route, keyfuncs.Header("X-Tenant")),
 		"First":              keyfuncs.First(keyfuncs.Header("X-Missing"), keyfuncs.APIKey("X-Api-Key"), keyfuncs.ClientIP()),
 	}
-	costs := map[string]ratelimit.CostFunc{"1": nil, "Fixed": keyfuncs.Fixed(3), "BodySize": keyfuncs.BodySize(1024, 10)}
+	byMethod := keyfuncs.CostByMethod(map[string]int64{"GET": 1, "POST": 2}, 3)
+	byRoute := keyfuncs.CostByRoute(map[string]int64{"/users/{id}": 2}, 1)
+	bySize := keyfuncs.BodySize(1024, 10)
+	costs := map[string]ratelimit.CostFunc{
+		"1": nil, "Fixed": keyfuncs.Fixed(3), "BodySize": bySize,
+		"CostByMethod": byMethod, "CostByRoute": byRoute, "Product": keyfuncs.Product(byMethod, byRoute, bySize),
+	}
 	for keyName, key := range keys {
 		for costName, cost := range costs {
 			for _, policies := range []int{1, 3} {
