@@ -18,12 +18,15 @@ type clock struct {
 
 func (c *clock) micros() int64 {
 	if c.now != nil {
-		return min(max(0, c.now().UnixMicro()), maxInstant)
+		return instant(c.now().UnixMicro())
 	}
 	mono := int64(time.Since(c.base))
 	if mono >= c.due.Load() {
 		c.offset.Store(time.Now().UnixNano() - mono)
 		c.due.Store(mono + int64(time.Second))
 	}
-	return (c.offset.Load() + mono) / 1000
+	return instant((c.offset.Load() + mono) / 1000)
 }
+
+// instant keeps a time within the years that the arithmetic is exact for.
+func instant(micros int64) int64 { return min(max(0, micros), maxInstant) }

@@ -79,8 +79,8 @@ func Must(config Config) *Limiter {
 	return l
 }
 
-// With returns a limiter with the same store, headers and observer, and these
-// policies instead: for one route, or one kind of job. A policy used in several
+// With returns a limiter with these policies instead of the receiver's, and the same
+// store, headers and observer: for one route, or one kind of job. A policy used in several
 // places shares its counters. With panics on what New would refuse, since it runs
 // at start-up, where routes are declared.
 func (l *Limiter) With(policies ...Policy) *Limiter {

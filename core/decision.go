@@ -40,12 +40,12 @@ type Decision struct {
 	// decisions that fit; a shadow or metered one may be Allowed and not fit.
 	Fits bool
 
-	Used       int64         // units in use, debt included
+	Used       int64         // units in use after the request, debt included
 	Remaining  int64         // the largest cost admitted now
 	RetryAfter time.Duration // where it does not fit: until the same cost would; or Never
 	ResetAfter time.Duration // until the whole quota is back
 	NextAfter  time.Duration // until Remaining grows by one; 0 when full
-	Delay      time.Duration // how long the request was told to wait
+	Delay      time.Duration // how long the request is to wait; of Allow's, for all policies
 
 	at     int64 // µs; 0: none
 	mode   Mode
@@ -61,7 +61,7 @@ func (d Decision) Allowed() bool {
 }
 
 // Enforced reports whether the policy can deny: it is neither shadow nor meter.
-func (d Decision) Enforced() bool { return d.mode != Observe && d.mode != Force }
+func (d Decision) Enforced() bool { return d.mode.denies() }
 
 // At returns the store's instant of the decision, which the waits count from; the
 // zero time where no store was asked.
@@ -70,4 +70,44 @@ func (d Decision) At() time.Time {
 		return time.Time{}
 	}
 	return time.UnixMicro(d.at)
+}
+
+// binding returns the index of the decision to tell: the one that denied with the
+// longest wait, else the one with the smallest share left. What cannot deny is told
+// only where nothing else can, and a shadow before nothing.
+func binding(ds []Decision, o Outcome) int {
+	best := 0
+	for i := 1; i < len(ds); i++ {
+		if ds[i].outranks(&ds[best], o) {
+			best = i
+		}
+	}
+	return best
+}
+
+func (d *Decision) outranks(o *Decision, outcome Outcome) bool {
+	if a, b := d.mode.rank(), o.mode.rank(); a != b {
+		return a < b
+	}
+	if outcome == Denied {
+		if d.Fits != o.Fits {
+			return o.Fits
+		}
+		if !d.Fits && d.RetryAfter != o.RetryAfter {
+			return d.RetryAfter > o.RetryAfter
+		}
+	}
+	return d.Remaining*o.Limit.Capacity() < o.Remaining*d.Limit.Capacity()
+}
+
+// rank orders modes by how much a client is concerned.
+func (m Mode) rank() int {
+	switch m {
+	case Observe:
+		return 2
+	case Force:
+		return 1
+	default:
+		return 0
+	}
 }

@@ -3,7 +3,6 @@ package ratelimit
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // Describe returns the limits in force, a line a policy, for a log at start-up:
@@ -19,13 +18,13 @@ func (l *Limiter) Describe() string {
 		if p.If != nil {
 			b.WriteString("; some requests only")
 		}
-		switch p.NoKey {
-		case NoKeySkip:
+		switch {
+		case p.NoKey == NoKeySkip:
 			b.WriteString("; without a key unlimited")
-		case NoKeyDeny:
+		case p.NoKey == NoKeyDeny && p.mode.denies():
 			b.WriteString("; without a key denied")
 		}
-		if p.OnFailure == FailClosed {
+		if p.OnFailure == FailClosed && p.mode != Observe {
 			b.WriteString("; 503 while the store is down")
 		}
 		b.WriteByte('\n')
@@ -52,22 +51,4 @@ func (o Over) words() string {
 	default:
 		return "denied"
 	}
-}
-
-var units = []struct {
-	name string
-	size time.Duration
-}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond}, {"us", time.Microsecond}}
-
-// windowText returns the shortest text for a window: "m", "5m", "1500ms".
-func windowText(w time.Duration) string {
-	for _, u := range units {
-		if w == u.size {
-			return u.name
-		}
-		if w%u.size == 0 {
-			return fmt.Sprintf("%d%s", w/u.size, u.name)
-		}
-	}
-	return w.String()
 }

@@ -112,3 +112,21 @@ func (l *Limit) UnmarshalText(text []byte) error {
 	*l = parsed
 	return nil
 }
+
+var units = []struct {
+	name string
+	size time.Duration
+}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond}, {"us", time.Microsecond}}
+
+// windowText returns the shortest text for a window: "m", "5m", "1500ms".
+func windowText(w time.Duration) string {
+	for _, u := range units {
+		if w == u.size {
+			return u.name
+		}
+		if w%u.size == 0 {
+			return fmt.Sprintf("%d%s", w/u.size, u.name)
+		}
+	}
+	return w.String()
+}

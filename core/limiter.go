@@ -111,7 +111,8 @@ func (l *Limiter) policy(name string) *policy {
 // Allow charges n units on a key under every policy of the limiter, all or none,
 // without a request: If, Vary, Key and Cost of the policies are not asked. It
 // returns the decision that binds: the one that denied, or else the one with the
-// smallest share left. An error means that n is negative.
+// smallest share left. Where its Delay is above 0, the caller is to wait that long
+// before it goes on; [Limiter.Wait] does. An error means that n is negative.
 //
 // A failed store is not an error: [Decision.Allowed] tells what the policies want then.
 func (l *Limiter) Allow(ctx context.Context, key string, n int64) (Decision, error) {
@@ -120,6 +121,7 @@ func (l *Limiter) Allow(ctx context.Context, key string, n int64) (Decision, err
 	}
 	t := l.ask(ctx, key, n)
 	d := t.Decision()
+	d.Delay = t.delay
 	t.End(0, nil)
 	return d, nil
 }
@@ -134,12 +136,14 @@ func (l *Limiter) ask(ctx context.Context, key string, n int64) *Ticket {
 	return t
 }
 
-// Peek returns what Allow with a cost of 0 does: how things stand, unchanged.
+// Peek returns how things stand, and changes nothing: what Allow does with a cost of
+// 0, which is always allowed. Whether a request would be, Remaining tells.
 func (l *Limiter) Peek(ctx context.Context, key string) (Decision, error) {
 	return l.Allow(ctx, key, 0)
 }
 
-// Wait charges n units on a key under every policy, waiting until they fit. It
+// Wait charges n units on a key under every policy, waiting until they fit. Those who
+// wait for one key are in no order: who asks first when there is room is served. It
 // returns at once with [ErrNever] where they never would, with [ErrDeadline] where
 // the context would end first, and with the context's error when it ends.
 func (l *Limiter) Wait(ctx context.Context, key string, n int64) error {

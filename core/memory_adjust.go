@@ -14,24 +14,27 @@ func (m *Memory) Adjust(ctx context.Context, adjustments []Adjustment) error {
 	now := m.clock.micros()
 	for i := range adjustments {
 		adj := &adjustments[i]
-		sp := m.space(adj.Space)
-		if sp == nil {
-			errs = append(errs, fmt.Errorf("ratelimit: the space of %q was never opened", adj.Space.Policy))
+		sp, err := m.space(adj.Space)
+		if err == nil && adj.Op != Reset {
+			err = sp.check(&adj.Limit, adj.Units)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("ratelimit: %q: %w", adj.Space.Policy, err))
 			continue
 		}
 		c := claim{space: sp}
 		c.shard, c.fp, _ = m.locate(sp, adj.Key)
 		c.shard.mu.Lock()
 		c.load()
-		err := c.adjust(adj, now)
+		err = c.adjust(adj, now)
 		c.shard.mu.Unlock()
-		sp.evicted(ctx, adj.Space, c.evicted)
+		sp.evicted(ctx, c.evicted, now)
 		if err != nil {
 			errs = append(errs, err)
 		}
 	}
 	if len(adjustments) > 0 {
-		m.step(now)
+		m.step(ctx, now)
 	}
 	return errors.Join(errs...)
 }
@@ -42,7 +45,7 @@ func (c *claim) adjust(adj *Adjustment, now int64) error {
 		if c.slot >= 0 {
 			c.shard.drop(c.space, c.table, c.slot)
 		}
-	case c.space.penalty != nil:
+	case c.space.strikes:
 		return fmt.Errorf("ratelimit: strikes can only be reset: %q", adj.Space.Policy)
 	case adj.Op == Refund:
 		c.refund(adj, now)
@@ -59,12 +62,8 @@ func (c *claim) adjust(adj *Adjustment, now int64) error {
 // extra charges units now, wherever that leads.
 func (c *claim) extra(adj *Adjustment, units, now int64) {
 	var out algorithm.Answer
-	c.ask(now, &adj.Limit, units, 0, 0, true, &out)
+	c.put(now, &adj.Limit, units, 0, true, &out)
 	adj.Receipt = Receipt{At: out.At, Units: out.Units, End: out.End}
-	if out.Units > 0 {
-		c.at, c.ahead, c.class = out.At, out.Units, c.space.classOf(&adj.Limit)
-		c.save(now)
-	}
 }
 
 func (c *claim) refund(adj *Adjustment, now int64) {

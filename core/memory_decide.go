@@ -51,19 +51,6 @@ func (t *memoryTake) charge(i int, cost int64, maxDelay time.Duration, force boo
 	return out.Allowed
 }
 
-// classOf returns the index of the limit to remember with a slot.
-func (sp *memorySpace) classOf(l *Limit) int {
-	known := *sp.limits.Load()
-	if len(known) > 0 && known[0] == *l {
-		return 0
-	}
-	class := sp.class(known, *l)
-	if class == otherLimit {
-		sp.slow(l.Quota)
-	}
-	return class
-}
-
 // pair puts a cost on an Enforce charge's key as far as it has quota left, and the
 // rest on that of the Spill behind it.
 func (t *memoryTake) pair(i int) bool {
@@ -117,7 +104,7 @@ func (t *memoryTake) strike(i int, over bool) bool {
 		return t.results[i].Allowed || charge.Cost == 0
 	}
 	var out algorithm.Answer
-	gone, ban, counted := algorithm.Strike(&c.log, c.ban, c.ref.last, c.space.penalty, t.now, over && charge.Cost > 0, &out)
+	gone, ban, counted := algorithm.Strike(&c.log, c.ban, c.ref.last, c.space.penalty.Load(), t.now, over && charge.Cost > 0, &out)
 	fillResult(&t.results[i], &out)
 	if counted {
 		c.gone, c.ban, c.at, c.write = gone, ban, out.At, true

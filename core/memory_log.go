@@ -17,9 +17,9 @@ type logRef struct {
 }
 
 const (
-	logClasses  = 18 // up to 131,072 entries
-	noBlock     = 31
-	chunkBlocks = 256 // entries of a chunk of small blocks
+	logClasses   = 18 // up to 131,072 entries
+	noBlock      = 31
+	chunkEntries = 256 // of a full chunk of small blocks
 )
 
 // A log's slot: word 1 the instant; word 2 block (32 bits), size (17), class (5);
@@ -52,15 +52,28 @@ func (t *table) saveBan(slot int, b algorithm.Ban) {
 }
 
 // logArena holds the entries of a shard's logs, two words each, in blocks of 2^class
-// entries out of chunks that the collector need not scan. A class without a block in
-// use gives its chunks back.
+// entries out of chunks that the collector need not scan.
 type logArena struct{ pools *[logClasses]logPool }
 
+// logPool is the blocks of one class. Its first chunk is one block; each one more is
+// as large as all before it, up to chunkEntries. So few logs take little room, and
+// many take little more than they need.
 type logPool struct {
 	chunks [][]uint64
 	free   uint32 // the first free block, plus one; each names the next
 	made   uint32 // blocks handed out at least once
 	used   uint32
+}
+
+// place returns where a block is, and how many blocks its chunk holds.
+func place(class int, block uint32) (chunk int, offset, size uint32) {
+	full := uint32(max(1, chunkEntries>>class)) // a power of two
+	if block < full {
+		chunk = bits.Len32(block)
+		size = max(1, uint32(1)<<chunk>>1)
+		return chunk, block & (size - 1), size
+	}
+	return bits.Len32(full) - 1 + int(block/full), block % full, full
 }
 
 // view returns the log for reading.
@@ -73,13 +86,10 @@ func (a *logArena) view(r logRef) algorithm.Log {
 
 // words returns the block of a log.
 func (a *logArena) words(r logRef) []uint64 {
-	per, width := blocksPerChunk(r.class), uint32(2)<<r.class
-	chunk := a.pools[r.class].chunks[r.block/per]
-	from := r.block % per * width
-	return chunk[from : from+width : from+width]
+	chunk, offset, _ := place(r.class, r.block)
+	width := uint32(2) << r.class
+	return a.pools[r.class].chunks[chunk][offset*width:][:width:width]
 }
-
-func blocksPerChunk(class int) uint32 { return uint32(max(1, chunkBlocks>>class)) }
 
 // alloc returns a block of the class.
 func (a *logArena) alloc(class int) uint32 {
@@ -93,8 +103,8 @@ func (a *logArena) alloc(class int) uint32 {
 		p.free = uint32(a.words(logRef{block: block, class: class})[0])
 		return block
 	}
-	if per := blocksPerChunk(class); p.made/per == uint32(len(p.chunks)) {
-		p.chunks = append(p.chunks, make([]uint64, per*2<<class))
+	if chunk, _, size := place(class, p.made); chunk == len(p.chunks) {
+		p.chunks = append(p.chunks, make([]uint64, size*2<<class))
 	}
 	p.made++
 	return p.made - 1
@@ -105,13 +115,21 @@ func (a *logArena) release(r logRef) {
 	if r.class == noBlock {
 		return
 	}
-	p := &a.pools[r.class]
-	if p.used--; p.used == 0 {
-		*p = logPool{}
+	a.words(r)[0] = uint64(a.pools[r.class].free)
+	a.pools[r.class].free = r.block + 1
+	a.pools[r.class].used--
+}
+
+// shrink gives the chunks back of classes of which no block is in use.
+func (a *logArena) shrink() {
+	if a.pools == nil {
 		return
 	}
-	a.words(r)[0] = uint64(p.free)
-	p.free = r.block + 1
+	for i := range a.pools {
+		if p := &a.pools[i]; p.used == 0 {
+			*p = logPool{}
+		}
+	}
 }
 
 // trim forgets the oldest entries.

@@ -118,10 +118,10 @@ func (sh *memoryShard) move(sp *memorySpace, n int, now int64) (evicted int) {
 			}
 			from := sh.old.words[sh.old.slot(sh.moved, i):][:sh.old.stride-1]
 			fp := fingerprint{tag, from[0] &^ metaMask}
-			slot, n := sh.place(sp, fp, now)
+			slot, gone := sh.place(sp, fp, now)
 			copy(sh.live.words[slot:], from)
 			sh.old.remove(sh.moved, i)
-			evicted += n
+			evicted += gone
 		}
 		sh.moved += width
 	}
@@ -145,8 +145,8 @@ func (sh *memoryShard) drop(sp *memorySpace, t *table, slot int) {
 func (sp *memorySpace) idle(t *table, slot int, now int64) bool {
 	if sp.log {
 		until := t.last(slot) + sp.window
-		if sp.penalty != nil {
-			until = max(until, sp.penalty.Forgotten(t.ban(slot)))
+		if sp.strikes {
+			until = max(until, sp.penalty.Load().Forgotten(t.ban(slot)))
 		}
 		return until <= now
 	}

@@ -152,6 +152,7 @@ func TestLogArena(t *testing.T) {
 	for i := range refs {
 		arena.release(refs[i])
 	}
+	arena.shrink()
 	for class := range arena.pools {
 		if p := arena.pools[class]; p.used != 0 || p.chunks != nil {
 			t.Errorf("class %d: %d blocks are still in use, %d chunks held", class, p.used, len(p.chunks))

@@ -3,37 +3,9 @@ package ratelimit
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
-	"time"
 
 	"github.com/weirhq/ratelimit/core/internal/algorithm"
 )
-
-// claim is one charge of a Take, and what the Take knows of its key. Charges of one
-// key share the claim of the first, its root.
-type claim struct {
-	space *memorySpace
-	shard *memoryShard
-	fp    fingerprint
-	order uint64 // of locks
-	root  int
-
-	// Of a root only:
-	table *table
-	slot  int // -1: not there
-	state algorithm.State
-	next  algorithm.State
-	ref   logRef
-	log   algorithm.Log
-	ban   algorithm.Ban
-	gone  int   // oldest entries of the log that no longer count
-	ahead int64 // units put on the key so far
-	at    int64 // the instant that they count at
-	class int
-	write bool
-
-	evicted int // keys that had to go for it
-}
 
 const usualCharges = 8 // a Take of up to so many does not allocate
 
@@ -45,15 +17,49 @@ func (m *Memory) Take(ctx context.Context, charges []Charge, results []Result) e
 	switch n := len(charges); {
 	case n == 0:
 		return nil
-	case n == 1:
-		var claims [1]claim
-		return m.take(ctx, charges, results, claims[:])
+	case n == 1 && charges[0].Mode <= Force:
+		return m.takeOne(ctx, &charges[0], &results[0])
 	case n <= usualCharges:
 		var claims [usualCharges]claim
 		return m.take(ctx, charges, results, claims[:n])
 	default:
 		return m.take(ctx, charges, results, make([]claim, n))
 	}
+}
+
+// takeOne is take for the usual case, a charge by itself.
+func (m *Memory) takeOne(ctx context.Context, c *Charge, r *Result) error {
+	sp, err := m.spaceFor(c)
+	if err != nil {
+		return err
+	}
+	k := claim{space: sp}
+	k.shard, k.fp, _ = m.locate(sp, c.Key)
+	now := m.clock.micros()
+	var out algorithm.Answer
+	k.shard.mu.Lock()
+	k.load()
+	k.put(now, &c.Limit, c.Cost, c.MaxDelay, c.Mode == Force, &out)
+	k.shard.mu.Unlock()
+	fillResult(r, &out)
+	sp.evicted(ctx, k.evicted, now)
+	m.step(ctx, now)
+	return nil
+}
+
+// spaceFor returns the space of a charge that can be decided.
+func (m *Memory) spaceFor(c *Charge) (*memorySpace, error) {
+	sp, err := m.space(c.Space)
+	if err == nil {
+		err = sp.check(&c.Limit, c.Cost)
+	}
+	if err == nil && sp.strikes != (c.Mode == Strike) {
+		err = errStrike
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ratelimit: %q: %w", c.Space.Policy, err)
+	}
+	return sp, nil
 }
 
 func (m *Memory) take(ctx context.Context, charges []Charge, results []Result, claims []claim) error {
@@ -68,21 +74,18 @@ func (m *Memory) take(ctx context.Context, charges []Charge, results []Result, c
 	t.commit()
 	t.unlock()
 	for i := range claims {
-		claims[i].space.evicted(ctx, charges[i].Space, claims[i].evicted)
+		claims[i].space.evicted(ctx, claims[i].evicted, t.now)
 	}
-	m.step(t.now)
+	m.step(ctx, t.now)
 	return nil
 }
 
 // claim finds where the i-th charge's key lives.
 func (m *Memory) claim(claims []claim, i int, charges []Charge) error {
 	c := &charges[i]
-	sp := m.space(c.Space)
-	if sp == nil {
-		return fmt.Errorf("ratelimit: the space of %q was never opened", c.Space.Policy)
-	}
-	if strikes := sp.penalty != nil; strikes != (c.Mode == Strike) {
-		return fmt.Errorf("ratelimit: a Strike, and nothing else, goes to a penalty space: %q", c.Space.Policy)
+	sp, err := m.spaceFor(c)
+	if err != nil {
+		return err
 	}
 	if c.Mode == Spill && (i == 0 || charges[i-1].Mode != Enforce) {
 		return fmt.Errorf("ratelimit: a Spill follows the Enforce charge that it belongs to: %q", c.Space.Policy)
@@ -97,17 +100,6 @@ func (m *Memory) claim(claims []claim, i int, charges []Charge) error {
 		}
 	}
 	return nil
-}
-
-// locate returns a key's shard and fingerprint, and the shard's place in the order
-// of locks.
-func (m *Memory) locate(sp *memorySpace, key []byte) (*memoryShard, fingerprint, uint64) {
-	tag, rest := maphash.Bytes(m.seedA, key), maphash.Bytes(m.seedB, key)
-	if tag == 0 {
-		tag = 1
-	}
-	number := rest & uint64(len(sp.shards)-1)
-	return &sp.shards[number], fingerprint{tag, rest &^ metaMask}, sp.id | number
 }
 
 // memoryTake is a Take under its locks.
@@ -148,42 +140,6 @@ func (t *memoryTake) unlock() {
 	}
 }
 
-// load reads what is remembered of a root's key.
-func (c *claim) load() {
-	c.table, c.slot = c.shard.find(c.fp)
-	switch {
-	case c.slot < 0:
-		c.ref = logRef{class: noBlock}
-	case c.space.log:
-		c.ref = c.table.log(c.slot)
-		c.log = c.shard.logs.view(c.ref)
-		if c.space.penalty != nil {
-			c.ban = c.table.ban(c.slot)
-		}
-	default:
-		c.state = c.table.load(c.slot)
-	}
-}
-
-// ask puts a question to the algorithm about a root's key, on top of ahead units.
-func (c *claim) ask(now int64, l *Limit, cost, ahead int64, maxDelay time.Duration, force bool, out *algorithm.Answer) {
-	a := algorithm.Ask{
-		Now: now, Quota: l.Quota, Window: c.space.window, Capacity: l.Capacity(),
-		Cost: cost, Ahead: ahead, Force: force,
-	}
-	if maxDelay > 0 {
-		a.MaxDelay = maxDelay.Microseconds()
-	}
-	if c.space.log {
-		c.gone = algorithm.SlidingLog(&c.log, &a, out)
-		return
-	}
-	next := algorithm.Take(c.space.kind, c.state, &a, out)
-	if out.Units > 0 {
-		c.next = next
-	}
-}
-
 // commit writes what the Take put on its keys.
 func (t *memoryTake) commit() {
 	for i := range t.claims {
@@ -198,25 +154,4 @@ func (t *memoryTake) commit() {
 		}
 		c.save(t.now)
 	}
-}
-
-// save writes what was put on a root's key.
-func (c *claim) save(now int64) {
-	if c.slot < 0 {
-		c.table, c.slot, c.evicted = c.shard.add(c.space, c.fp, now)
-	}
-	if !c.space.log {
-		c.table.save(c.slot, c.next, c.class)
-		return
-	}
-	c.shard.logs.trim(&c.ref, c.gone)
-	if c.ahead > 0 {
-		c.shard.logs.add(&c.ref, c.at, c.ahead)
-	}
-	if c.space.penalty != nil {
-		c.ref.last = c.at
-		c.table.saveBan(c.slot, c.ban)
-	}
-	c.table.saveLog(c.slot, c.ref)
-	c.table.setClass(c.slot, c.class)
 }

@@ -5,7 +5,8 @@ import (
 )
 
 // KeyFunc says who is counted. It appends the key to dst and returns the extended
-// slice, as append does; it must not keep dst or the request's strings. It returns
+// slice, as append does; it must not keep dst, read what lies behind its end, or keep
+// the request's strings. It returns
 // [ErrNoKey] where the request carries no identity; any other error answers 500.
 // Package keyfuncs has the usual ones; keyfuncs.Func wraps a func(Request) string.
 type KeyFunc func(dst []byte, r Request) ([]byte, error)
@@ -56,13 +57,13 @@ const (
 // Reject denies the request: 429.
 func Reject() Over { return Over{} }
 
-// Delay lets the request wait for up to limit, in whole microseconds, and denies
+// Delay lets the request wait for up to most, in whole microseconds, and denies
 // it where that is not enough. For token bucket and GCRA only: a leaky bucket
 // waits by itself, up to its Burst.
-func Delay(limit time.Duration) Over { return Over{action: overDelay, wait: limit} }
+func Delay(most time.Duration) Over { return Over{action: overDelay, wait: most} }
 
 // Shadow counts and reports, and never denies: for trying a limit out. A shadow
-// policy does not show in the headers.
+// policy does not show in the headers, and does not answer 503 when the store fails.
 func Shadow() Over { return Over{action: overShadow} }
 
 // Meter admits above the quota and counts on, into debt: for usage that is billed.

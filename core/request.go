@@ -89,7 +89,11 @@ func (r Request) PathValue(name string) string {
 
 // ContentLength returns the size of the body in bytes, and whether it is known.
 func (r Request) ContentLength() (int64, bool) {
-	n, err := strconv.ParseInt(r.text(TextContentLength), 10, 64)
+	s, ok := r.view.Text(TextContentLength, "", 0)
+	if !ok {
+		return 0, false // and no error of the parser's, which would allocate
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && n >= 0
 }
 

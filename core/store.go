@@ -16,7 +16,8 @@ const Never time.Duration = math.MaxInt64
 // another store. Package storetest holds what any implementation must keep.
 //
 // Methods are safe for concurrent use. An error means that the store failed, or
-// that it cannot do what it was asked, never "over the limit". No store touches
+// that it cannot do what it was asked (a negative cost, an invalid limit, a space
+// that was never opened), never "over the limit". No store touches
 // charges, keys, results or adjustments after it returned: one that leaves a call
 // behind works on copies.
 type Store interface {
@@ -57,6 +58,9 @@ const (
 	// counts nothing. Its own Cost is ignored, except that 0 only looks.
 	Strike
 )
+
+// denies reports whether a charge of the mode can deny a Take.
+func (m Mode) denies() bool { return m != Observe && m != Force }
 
 // Space is where the keys of one policy, algorithm and window live. It is made
 // once, by [NewSpace] or a sibling, and used by pointer.
@@ -118,7 +122,7 @@ type Result struct {
 type Receipt struct {
 	At    int64 // the instant of the decision, µs since 1970; set on looks and denials too
 	Units int64 // what was charged in fact
-	End   int64 // where a queue's end was put
+	End   int64 // where a queue's end was put, µs since 1970
 }
 
 // Op is the kind of an Adjustment.
@@ -128,7 +132,8 @@ const (
 	// Refund undoes Units of the receipt's charge: windows give back only to the
 	// window that was charged, a log and a lease from that entry, buckets at most
 	// their level, a queue only while its end is where the charge put it. Nothing
-	// rises above full. Receipt.Units falls by Units.
+	// rises above full. Receipt.Units falls by Units. Several charges of one Take are
+	// undone the last first.
 	Refund Op = iota
 	// Extra charges Units now, into debt if need be, and writes the receipt of
 	// that charge.
@@ -145,12 +150,13 @@ type Adjustment struct {
 	Op      Op
 	Space   *Space
 	Key     []byte
-	Limit   Limit
+	Limit   Limit   // as it was charged under
 	Units   int64   // of Refund and Extra, at least 0
 	Receipt Receipt // in and out
 }
 
 // NewSpace returns the space of a policy's limits, which share algorithm and window.
+// It panics without a limit.
 func NewSpace(policy string, limits ...Limit) *Space {
 	return &Space{Policy: policy, Limits: limits, Prefix: spacePrefix(policy, limits[0].Algorithm.code(), limits[0].Window)}
 }
@@ -177,5 +183,8 @@ func spacePrefix(policy, kind string, window time.Duration) []byte {
 
 // code is the algorithm's part of a stored key.
 func (a Algorithm) code() string {
+	if a >= numAlgorithms {
+		return "?" // which no store opens
+	}
 	return [numAlgorithms]string{"tb", "gc", "lb", "fw", "sl", "sc"}[a]
 }

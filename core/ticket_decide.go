@@ -1,0 +1,172 @@
+package ratelimit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// add asks a policy about a request, and reports whether to go on with the next.
+func (t *Ticket) add(p *policy, r Request) bool {
+	r.policy = p.Name
+	if p.If != nil && !p.If(r) {
+		return true
+	}
+	start := t.beginKey(keyPlain)
+	key, err := p.Key(t.keys[start+1:], r)
+	if err != nil && p.NoKey != NoKeySkip && errIs(err, ErrNoKey) {
+		p.missing(r)
+	}
+	switch {
+	case err == nil:
+		t.endKey(start, key)
+		if !p.keyed.Load() {
+			p.keyed.Store(true)
+		}
+	case !errIs(err, ErrNoKey):
+		return t.fail(p, ReportKeyError, err)
+	case p.NoKey == NoKeySkip:
+		t.keys = t.keys[:start]
+		return true
+	case p.NoKey == NoKeyDeny && p.mode == Enforce:
+		t.keys[start] = keyNone
+		t.deny(p, t.keys[start:])
+		return false
+	default:
+		t.keys[start] = keyNone
+	}
+
+	limit := p.Limit
+	if p.Vary != nil {
+		if limit, err = p.vary(r); err != nil {
+			return t.fail(p, ReportLimitError, err)
+		}
+	}
+	cost := int64(1)
+	if p.Cost != nil {
+		if cost, err = p.Cost(r); err == nil && cost < 0 {
+			err = fmt.Errorf("ratelimit: the cost is negative: %d", cost)
+		}
+		if err != nil {
+			return t.fail(p, ReportCostError, err)
+		}
+	}
+	t.charge(p, start, limit, cost)
+	return true
+}
+
+const suspiciouslyKeyless = 100
+
+// missing notes a request without a key, as long as none had one.
+func (p *policy) missing(r Request) {
+	if !p.keyed.Load() && p.keyless.Add(1) == suspiciouslyKeyless {
+		r.Misconfigured(CodeNeverKeyed, "none of the first 100 requests had a key: all of them are treated alike, see Policy.NoKey")
+	}
+}
+
+// vary asks for the limit in force.
+func (p *policy) vary(r Request) (Limit, error) {
+	l := p.Vary(r, p.Limit)
+	l.Quota = min(l.Quota, p.Most.Quota)
+	if most := p.Most.Capacity(); l.Capacity() > most {
+		l.Burst = most
+	}
+	if l.Algorithm != p.Limit.Algorithm || l.Window != p.Limit.Window {
+		return l, &ConfigError{Field: "Vary", Reason: "must keep the algorithm and the window"}
+	}
+	if l == p.Limit {
+		return l, nil
+	}
+	return l, l.Validate()
+}
+
+// charge adds a charge on the key that begins at start.
+func (t *Ticket) charge(p *policy, start int, limit Limit, cost int64) {
+	t.policies = append(t.policies, p)
+	t.charges = append(t.charges, Charge{
+		Space: p.space, Key: t.keys[start:len(t.keys):len(t.keys)],
+		Limit: limit, Cost: cost, MaxDelay: p.delay, Mode: p.mode,
+	})
+}
+
+// take asks the store, and makes the decisions.
+func (t *Ticket) take() {
+	n := len(t.charges)
+	if n == 0 {
+		return
+	}
+	t.results = slices.Grow(t.results[:0], n)[:n]
+	clear(t.results)
+	t.outcome = Allowed
+	if err := t.limiter.store.Take(t.ctx, t.charges, t.results); err != nil {
+		t.storeFailed(err)
+	}
+	for i := range t.results {
+		if c, r := &t.charges[i], &t.results[i]; t.outcome == Allowed && c.Mode.denies() && !r.Allowed {
+			t.outcome, t.status = Denied, 429
+		}
+	}
+	t.decisions = slices.Grow(t.decisions[:0], n)[:n]
+	for i := range t.decisions {
+		t.decide(i)
+	}
+	t.binding = binding(t.decisions, t.outcome)
+	if o := t.limiter.observer; o != nil {
+		for i := range t.decisions {
+			o.Decided(t.ctx, shownKey(t.charges[i].Key), t.decisions[i])
+		}
+	}
+}
+
+// decide fills in the i-th decision.
+func (t *Ticket) decide(i int) {
+	p, c, r, d := t.policies[i], &t.charges[i], &t.results[i], &t.decisions[i]
+	*d = Decision{
+		Policy: p.Name, Outcome: t.outcome, Limit: c.Limit, Cost: c.Cost, Fits: r.Allowed,
+		Used: r.Used, Remaining: r.Remaining,
+		RetryAfter: r.RetryAfter, ResetAfter: r.ResetAfter, NextAfter: r.NextAfter,
+		at: r.Receipt.At, mode: c.Mode, closed: t.status == 503, limiter: t.limiter,
+	}
+	if t.outcome == Allowed && c.Mode.denies() { // a shadow's queue holds nobody up
+		d.Delay = r.Delay
+		t.delay = max(t.delay, r.Delay)
+	}
+}
+
+// storeFailed applies the policies' failure modes: one that is closed closes all, but
+// for shadows, which deny nobody.
+func (t *Ticket) storeFailed(err error) {
+	t.outcome = Unavailable
+	clear(t.results)
+	for _, p := range t.policies {
+		if p.OnFailure == FailClosed && p.mode != Observe {
+			t.status = 503
+		}
+	}
+	if !errors.Is(t.ctx.Err(), context.Canceled) { // a client that hung up is no failure of the store's
+		t.limiter.reporter.Reported(t.ctx, Report{Kind: ReportStoreError, Err: err})
+	}
+}
+
+// fail answers 500: the app's own function failed, and guessing could be worse.
+func (t *Ticket) fail(p *policy, kind ReportKind, err error) bool {
+	t.refuse(p, Errored, 500)
+	t.limiter.reporter.Reported(t.ctx, Report{Kind: kind, Policy: p.Name, Err: err})
+	return false
+}
+
+// deny answers a request without a key, which no wait will help.
+func (t *Ticket) deny(p *policy, key []byte) {
+	t.refuse(p, Denied, 429)
+	if o := t.limiter.observer; o != nil {
+		o.Decided(t.ctx, shownKey(key), t.decisions[0])
+	}
+}
+
+// refuse ends the decision before the store was asked.
+func (t *Ticket) refuse(p *policy, o Outcome, status int) {
+	t.charges, t.policies = t.charges[:0], t.policies[:0]
+	t.outcome, t.status, t.binding = o, status, 0
+	t.decisions = append(t.decisions[:0], Decision{Policy: p.Name, Outcome: o, Limit: p.Limit, RetryAfter: Never, mode: p.mode, limiter: t.limiter})
+}
