@@ -67,6 +67,12 @@ func (l *Log) search(lo int, found func(int) bool) int {
 	return lo
 }
 
+// holding returns the first entry from lo on with which they hold so many units.
+func (l *Log) holding(lo int, units int64) int {
+	before := l.UpTo(lo)
+	return l.search(lo, func(i int) bool { return l.UpTo(i+1)-before >= units })
+}
+
 // SlidingLog admits a cost while what was charged in (t − W, t] + cost <= quota. It
 // returns how many of the oldest entries no longer count; the charge itself,
 // out.Units at out.At, is the caller's to append.
@@ -82,8 +88,7 @@ func SlidingLog(l *Log, a *Ask, out *Answer) (gone int) {
 	if gone == 0 {
 		gone = l.After(at - a.Window)
 	}
-	before := l.UpTo(gone)
-	total := l.UpTo(l.Len) - before
+	total := l.UpTo(l.Len) - l.UpTo(gone)
 	used := total + a.Ahead
 
 	a.charge(out, used, a.Cost <= a.Quota-used)
@@ -95,8 +100,7 @@ func SlidingLog(l *Log, a *Ask, out *Answer) (gone int) {
 		if need > total { // not before what was charged just now is gone
 			return a.told(out.At+a.Window-at, at)
 		}
-		i := l.search(gone, func(i int) bool { return l.UpTo(i+1)-before >= need })
-		return a.told(l.At(i)+a.Window-at, at)
+		return a.told(l.At(l.holding(gone, need))+a.Window-at, at)
 	}
 	switch {
 	case out.Allowed:

@@ -55,16 +55,16 @@ func Strike(l *Log, b Ban, last int64, p *Penalty, now int64, count bool, out *A
 			gone, used, banned = l.Len, 0, true
 		}
 	}
-	*out = Answer{Allowed: !banned, At: at, Used: used, Remaining: p.Denials - used}
+	*out = Answer{Allowed: !banned, At: at, Used: used, Remaining: max(0, p.Denials-used)}
 	if used > 0 {
-		oldest, newest := at, l.Last()
+		next, newest := at, l.Last()
 		if counted {
 			newest = at
 		}
-		if gone < l.Len {
-			oldest = l.At(gone)
+		if i := l.holding(gone, used-min(used, p.Denials)+1); i < l.Len {
+			next = l.At(i)
 		}
-		out.Next = a.told(oldest+p.Within-at, at)
+		out.Next = a.told(next+p.Within-at, at)
 		out.Reset = a.told(newest+p.Within-at, at)
 	}
 	if b.Count > 0 {
