@@ -50,11 +50,16 @@ func New(config Config) (*Limiter, error) {
 	if l.store == nil {
 		l.store = NewMemory(MemoryConfig{Observer: config.Observer})
 	}
+	if m, ok := l.store.(*Memory); ok && m.validate() != nil {
+		bad.under("Store: ", m.validate())
+		l.store = new(Memory) // so that the rest is checked all the same
+	}
 	if l.onFailure == FailDefault {
 		l.onFailure = FailOpen
 	}
 	if config.OnFailure > FailClosed {
 		bad.add("OnFailure", "is unknown: %d", config.OnFailure)
+		l.onFailure = FailOpen // so that the policies are not blamed for it
 	}
 	if config.Preflight > PreflightLimit {
 		bad.add("Preflight", "is unknown: %d", config.Preflight)
@@ -128,6 +133,9 @@ func (l *Limiter) adopt(policies []Policy) error {
 		if p.Most == (Limit{}) {
 			p.Most = p.Limit
 		}
+		if p.OnFailure == FailDefault {
+			p.OnFailure = l.onFailure
+		}
 		known := l.family.policies[p.Name]
 		if known != nil && !known.same(&p) {
 			bad.add(part+"Name", "already names a different policy")
@@ -135,18 +143,15 @@ func (l *Limiter) adopt(policies []Policy) error {
 		}
 		if known == nil {
 			if err := p.validate(); err != nil {
-				bad.under(part, err)
+				bad.under(part, asMost(err))
 				continue
 			}
 			known = &policy{Policy: p, space: NewSpace(p.Name, p.Limit), mode: p.Over.mode(), delay: p.Over.wait}
 			if p.Most != p.Limit {
 				known.space.Limits = append(known.space.Limits, p.Most)
 			}
-			if known.OnFailure == FailDefault {
-				known.OnFailure = l.onFailure
-			}
 			if err := l.store.Open(known.space); err != nil {
-				bad.under(part, err)
+				bad.under(part, asMost(err))
 				continue
 			}
 		}
@@ -166,13 +171,15 @@ func (p *Policy) validate() error {
 	if !validName(p.Name) {
 		bad.add("Name", "must match [a-z0-9][a-z0-9._-]{0,63}")
 	}
-	limit := p.Limit.Validate()
-	bad.under("Limit.", limit)
+	limits := p.Limit.Validate()
+	bad.under("Limit.", limits)
 	if p.Key == nil {
 		bad.add("Key", "is required: who is counted? (keyfuncs.ClientIP, keyfuncs.Everyone, ...)")
 	}
 	if p.Most != p.Limit {
-		bad.under("Most.", p.Most.Validate())
+		most := p.Most.Validate()
+		bad.under("Most.", most)
+		limits = errors.Join(limits, most)
 		if p.Vary == nil {
 			bad.add("Most", "bounds Vary, and there is none")
 		}
@@ -186,7 +193,7 @@ func (p *Policy) validate() error {
 	if p.NoKey > NoKeyDeny {
 		bad.add("NoKey", "is unknown: %d", p.NoKey)
 	}
-	if p.Over.action == overDelay && limit == nil {
+	if p.Over.action == overDelay && limits == nil {
 		switch wait, most := p.Over.wait, maxDelay(p.Most); {
 		case p.Limit.Algorithm != TokenBucket && p.Limit.Algorithm != GCRA:
 			bad.add("Over", "Delay belongs to token bucket and GCRA, not to %v", p.Limit.Algorithm)
@@ -220,10 +227,7 @@ func validName(name string) bool {
 // same reports whether two policies are one: copies of one value. Functions have no
 // equality in Go, so it compares which closure they are.
 func (p *policy) same(o *Policy) bool {
-	a, b := &p.Policy, *o
-	if b.OnFailure == FailDefault {
-		b.OnFailure = a.OnFailure
-	}
+	a, b := &p.Policy, o
 	return a.Name == b.Name && a.Limit == b.Limit && a.Most == b.Most && a.Over == b.Over &&
 		a.OnFailure == b.OnFailure && a.NoKey == b.NoKey &&
 		closure(&a.Key) == closure(&b.Key) && closure(&a.Cost) == closure(&b.Cost) &&
@@ -235,3 +239,15 @@ func closure[F any](f *F) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Poin
 
 // errIs is errors.Is for the usual case of the error itself.
 func errIs(err, target error) bool { return err == target || errors.Is(err, target) }
+
+// asMost names the second limit of a policy's space as the policy does.
+func asMost(err error) error {
+	var named problems
+	named.under("", err)
+	for _, err := range named {
+		if e, ok := err.(*ConfigError); ok {
+			e.Field = strings.Replace(e.Field, "Limits[1].", "Most.", 1)
+		}
+	}
+	return named.join()
+}

@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"fmt"
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
@@ -84,8 +85,8 @@ func (m *Memory) opened() []*memorySpace {
 
 // Open implements [Store].
 func (m *Memory) Open(space *Space) error {
-	if m.maxKeys < 0 {
-		return &ConfigError{Field: "MemoryConfig.MaxKeys", Reason: "must not be negative"}
+	if err := m.validate(); err != nil {
+		return err
 	}
 	sp, err := newMemorySpace(space)
 	if err != nil {
@@ -115,6 +116,16 @@ func (m *Memory) Open(space *Space) error {
 	spaces := append(known[:len(known):len(known)], sp)
 	m.spaces.Store(&spaces)
 	space.memory.Store(sp)
+	return nil
+}
+
+func (m *Memory) validate() error {
+	switch {
+	case m == nil:
+		return &ConfigError{Field: "Memory", Reason: "is nil: NewMemory makes one"}
+	case m.maxKeys < 0:
+		return &ConfigError{Field: "MemoryConfig.MaxKeys", Reason: fmt.Sprintf("must not be negative, is %d", m.maxKeys)}
+	}
 	return nil
 }
 

@@ -80,7 +80,7 @@ func (c *claim) refund(adj *Adjustment, now int64) {
 		}
 		next, changed, end := algorithm.Refund(c.space.kind, c.state, &a, adj.Receipt.At, adj.Receipt.End)
 		if changed {
-			c.table.save(c.slot, next, c.space.classOf(&adj.Limit))
+			c.table.save(c.slot, next, c.table.class(c.slot))
 			adj.Receipt.End = end
 		}
 	}

@@ -105,7 +105,7 @@ func (c *claim) save(now int64) {
 func (c *claim) put(now int64, l *Limit, cost int64, maxDelay time.Duration, force bool, out *algorithm.Answer) {
 	c.ask(now, l, cost, 0, maxDelay, force, out)
 	if out.Units > 0 {
-		c.at, c.ahead, c.class = out.At, out.Units, c.space.classOf(l)
+		c.at, c.ahead, c.class = out.At, out.Units, c.space.classOf(l, out.Used)
 		c.save(now)
 	}
 }

@@ -42,11 +42,11 @@ func (t *memoryTake) charge(i int, cost int64, maxDelay time.Duration, force boo
 	c, root := &t.charges[i], &t.claims[t.claims[i].root]
 	var out algorithm.Answer
 	root.ask(t.now, &c.Limit, cost, root.ahead, maxDelay, force, &out)
-	fillResult(&t.results[i], &out)
+	fillResult(&t.results[i], &out, t.now)
 	if out.Units > 0 {
 		root.ahead += out.Units
 		root.at, root.write = out.At, true
-		root.class = root.space.classOf(&c.Limit)
+		root.class = root.space.classOf(&c.Limit, out.Used)
 	}
 	return out.Allowed
 }
@@ -105,7 +105,7 @@ func (t *memoryTake) strike(i int, over bool) bool {
 	}
 	var out algorithm.Answer
 	gone, ban, counted := algorithm.Strike(&c.log, c.ban, c.ref.last, c.space.penalty.Load(), t.now, over && charge.Cost > 0, &out)
-	fillResult(&t.results[i], &out)
+	fillResult(&t.results[i], &out, t.now)
 	if counted {
 		c.gone, c.ban, c.at, c.write = gone, ban, out.At, true
 		if out.Allowed {
@@ -127,16 +127,17 @@ func (t *memoryTake) untouched() {
 		allowed, retry := r.Allowed, r.RetryAfter
 		var out algorithm.Answer
 		root.ask(t.now, &c.Limit, 0, 0, 0, false, &out)
-		fillResult(r, &out)
+		fillResult(r, &out, t.now)
 		r.Allowed, r.RetryAfter = allowed, retry
 	}
 }
 
 // fillResult tells an answer in durations.
-func fillResult(r *Result, a *algorithm.Answer) {
+func fillResult(r *Result, a *algorithm.Answer, now int64) {
 	*r = Result{
 		Allowed: a.Allowed, Used: a.Used, Remaining: a.Remaining,
 		RetryAfter: micros(a.Retry), ResetAfter: micros(a.Reset), NextAfter: micros(a.Next), Delay: micros(a.Delay),
+		Now:     max(1, now), // 0 would be: not asked
 		Receipt: Receipt{At: a.At, Units: a.Units, End: a.End},
 	}
 }

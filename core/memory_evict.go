@@ -86,8 +86,7 @@ func (sp *memorySpace) left(sh *memoryShard, t *table, slot int, known []Limit, 
 	case class < len(known):
 		ask.Quota, ask.Capacity = known[class].Quota, known[class].Capacity()
 	default:
-		ask.Quota = sp.slowest.Load()
-		ask.Capacity = ask.Quota
+		return int64(otherLimit + otherSteps - class), otherSteps
 	}
 	if sp.log {
 		l := sh.logs.view(t.log(slot))

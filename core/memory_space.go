@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/bits"
 	"sync/atomic"
 	"time"
@@ -60,10 +61,14 @@ func newMemorySpace(s *Space) (*memorySpace, error) {
 		bad.add("Limits", "of a space are missing")
 	default:
 		first := s.Limits[0]
-		for _, l := range s.Limits {
-			bad.under("Limit.", l.Validate())
+		for i, l := range s.Limits {
+			field := "Limit."
+			if i > 0 {
+				field = fmt.Sprintf("Limits[%d].", i)
+			}
+			bad.under(field, l.Validate())
 			if l.Algorithm == SlidingLog && l.Quota > algorithm.MaxEntries {
-				bad.add("Limit.Quota", "of a sliding log in memory is at most %d, is %d", algorithm.MaxEntries, l.Quota)
+				bad.add(field+"Quota", "of a sliding log in memory is at most %d, is %d", algorithm.MaxEntries, l.Quota)
 			}
 			if l.Algorithm != first.Algorithm || l.Window != first.Window {
 				bad.add("Limits", "of one space must share algorithm and window")
@@ -110,8 +115,12 @@ func (sp *memorySpace) learn(s *Space) {
 	sp.limits.Store(&known)
 }
 
-// otherLimit is the index of every limit that is not a known one.
-const otherLimit = 63
+// otherLimit and what is above it stand for limits that are not known: the rest is
+// the share that was used at the last write, in steps of otherSteps.
+const (
+	otherLimit = 32
+	otherSteps = 31
+)
 
 func (sp *memorySpace) class(known []Limit, l Limit) int {
 	for i := range known {
@@ -122,8 +131,9 @@ func (sp *memorySpace) class(known []Limit, l Limit) int {
 	return otherLimit
 }
 
-// classOf returns the index of the limit to remember with a slot.
-func (sp *memorySpace) classOf(l *Limit) int {
+// classOf returns what to remember with a slot of the limit that it is written
+// under, so that a victim can be chosen by the share of its quota that is left.
+func (sp *memorySpace) classOf(l *Limit, used int64) int {
 	known := *sp.limits.Load()
 	if len(known) > 0 && known[0] == *l {
 		return 0
@@ -131,6 +141,8 @@ func (sp *memorySpace) classOf(l *Limit) int {
 	class := sp.class(known, *l)
 	if class == otherLimit {
 		sp.slow(l.Quota)
+		capacity := l.Capacity()
+		class += int((min(used, capacity)*otherSteps + capacity - 1) / capacity)
 	}
 	return class
 }

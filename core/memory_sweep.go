@@ -64,13 +64,20 @@ func (sh *memoryShard) sweep(sp *memorySpace, now int64) (done bool, evicted int
 		sh.visited += bucketSlots
 		for i, tag := range sh.live.tags(sh.hand) {
 			slot := sh.live.slot(sh.hand, i)
-			if tag != 0 && now-sh.live.last(slot) > max(sp.window, minLife) && sp.idle(&sh.live, slot, now) {
+			if tag != 0 && sp.forgettable(&sh.live, slot, now) {
 				sh.drop(sp, &sh.live, slot)
 			}
 		}
 		sh.hand += width
 	}
 	return false, 0
+}
+
+// forgettable reports whether nobody could tell if a slot's key were forgotten: it
+// was idle even at the earliest instant that a clock may step back to.
+func (sp *memorySpace) forgettable(t *table, slot int, now int64) bool {
+	back := now - max(sp.window, minLife)
+	return t.last(slot) < back && sp.idle(t, slot, back)
 }
 
 // shrink gives memory back where most of it is unused.

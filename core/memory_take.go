@@ -41,7 +41,7 @@ func (m *Memory) takeOne(ctx context.Context, c *Charge, r *Result) error {
 	k.load()
 	k.put(now, &c.Limit, c.Cost, c.MaxDelay, c.Mode == Force, &out)
 	k.shard.mu.Unlock()
-	fillResult(r, &out)
+	fillResult(r, &out, now)
 	sp.evicted(ctx, k.evicted, now)
 	m.step(ctx, now)
 	return nil

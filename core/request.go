@@ -109,13 +109,22 @@ func (r Request) text(what Text) string {
 	return s
 }
 
+// More of them net/http and net/url refuse altogether.
+const (
+	mostCookies    = 3000
+	mostParameters = 10_000
+)
+
 // Cookie returns the value of the first cookie called name, without quotes, and
 // whether there is one. What net/http would pass over is passed over, so that a
 // client cannot show the limiter one value and the app another.
 func (r Request) Cookie(name string) (string, bool) {
-	for i := 0; ; i++ {
+	for i, n := 0, 0; ; i++ {
 		line, ok := r.HeaderLine("Cookie", i)
 		if !ok {
+			return "", false
+		}
+		if n += strings.Count(line, ";") + 1; n > mostCookies {
 			return "", false
 		}
 		for pair := range strings.SplitSeq(line, ";") {
@@ -149,7 +158,11 @@ func validCookie(v string) bool {
 // semicolon, is none, so that a client cannot show the limiter one value and the
 // app another.
 func (r Request) Query(name string) (string, bool) {
-	for pair := range strings.SplitSeq(r.RawQuery(), "&") {
+	query := r.RawQuery()
+	if strings.Count(query, "&") >= mostParameters {
+		return "", false
+	}
+	for pair := range strings.SplitSeq(query, "&") {
 		if pair == "" || strings.Contains(pair, ";") {
 			continue
 		}

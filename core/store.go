@@ -101,8 +101,9 @@ type Charge struct {
 // In an admitted Take the numbers are what holds right after the charge; in a
 // denied one they are the untouched state, and Allowed says whether the charge
 // fits after those before it on the same key. Waits are told from the caller's
-// instant, in whole microseconds, rounded up; those beyond 2^53 µs are told as
-// that. For a limit of capacity C:
+// instant, Now, in whole microseconds, rounded up; those beyond 2^53 µs are told as
+// that. (Delay alone counts from the last write where the clock went back behind it:
+// it is slept, and must not grow by the step.) For a limit of capacity C:
 //
 //	10 per minute, token bucket, 10 taken at 0s:  Remaining 0, NextAfter 6s, ResetAfter 60s
 //	one more asked for at 1s:                     Allowed false, RetryAfter 5s
@@ -114,13 +115,14 @@ type Result struct {
 	ResetAfter time.Duration // the shortest wait until the whole quota is back
 	NextAfter  time.Duration // the shortest wait until Remaining grows by one; 0 when full
 	Delay      time.Duration // an admitted charge waits this long: a queue's, or a reservation's
+	Now        int64         // the instant of the decision, µs since 1970, which the waits count from; 0: not asked
 	Receipt    Receipt
 }
 
 // Receipt is what an Adjustment of the same charge needs. Its instants are the
 // store's own.
 type Receipt struct {
-	At    int64 // the instant of the decision, µs since 1970; set on looks and denials too
+	At    int64 // the instant that the charge counts at, µs since 1970: Now, or the last write's; set on looks and denials too
 	Units int64 // what was charged in fact
 	End   int64 // where a queue's end was put, µs since 1970
 }

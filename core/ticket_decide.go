@@ -122,11 +122,11 @@ func (t *Ticket) take() {
 // decide fills in the i-th decision.
 func (t *Ticket) decide(i int) {
 	p, c, r, d := t.policies[i], &t.charges[i], &t.results[i], &t.decisions[i]
-	*d = Decision{
+	*d = Decision{ // within bounds: what a store gets wrong must not reach a client
 		Policy: p.Name, Outcome: t.outcome, Limit: c.Limit, Cost: c.Cost, Fits: r.Allowed,
-		Used: r.Used, Remaining: r.Remaining,
-		RetryAfter: r.RetryAfter, ResetAfter: r.ResetAfter, NextAfter: r.NextAfter,
-		at: r.Receipt.At, mode: c.Mode, closed: t.status == 503, limiter: t.limiter,
+		Used: r.Used, Remaining: min(max(0, r.Remaining), c.Limit.Capacity()),
+		RetryAfter: max(0, r.RetryAfter), ResetAfter: max(0, r.ResetAfter), NextAfter: max(0, r.NextAfter),
+		at: r.Now, mode: c.Mode, closed: t.status == 503, limiter: t.limiter,
 	}
 	if t.outcome == Allowed && c.Mode.denies() { // a shadow's queue holds nobody up
 		d.Delay = r.Delay

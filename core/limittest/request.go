@@ -103,7 +103,10 @@ func (v *view) Text(what ratelimit.Text, name string, i int) (string, bool) {
 		value, ok := r.PathValues[name]
 		return value, ok
 	case ratelimit.TextContentLength:
-		return strconv.FormatInt(r.ContentLength, 10), r.ContentLength >= 0
+		if r.ContentLength < 0 {
+			return "", false
+		}
+		return strconv.FormatInt(r.ContentLength, 10), true
 	default:
 		return "", false
 	}

@@ -19,7 +19,7 @@ import (
 // The zero Store admits everything. Safe for concurrent use; not to be copied
 // after its first use.
 type Store struct {
-	// Now is the clock that headers are computed from: a result's Receipt.At is
+	// Now is the clock that headers are computed from: a result's Now is
 	// the store's own instant, and X-RateLimit-Reset, an epoch, is that instant
 	// plus ResetAfter. nil means the machine's clock. Set it before the first use.
 	Now func() time.Time
@@ -133,7 +133,7 @@ func (s *Store) Take(_ context.Context, charges []ratelimit.Charge, results []ra
 			r.Allowed, r.RetryAfter = true, 0 // a look is always allowed
 		}
 		admitted = admitted && (r.Allowed || a.Mode == ratelimit.Observe || a.Mode == ratelimit.Force)
-		r.Receipt.At = at
+		r.Now, r.Receipt.At = at, at
 		results[i] = r
 	}
 	for i, a := range asked {

@@ -67,7 +67,7 @@ func bucket(s State, at, maxDelay int64, a *Ask, out *Answer) (u, f int64) {
 	out.Retry, out.Delay = 0, 0
 	switch {
 	case out.Allowed && a.Cost > 0:
-		out.Delay = a.told(above, at)
+		out.Delay = min(above, Forever)
 	case out.Allowed:
 	case a.Cost > a.Capacity:
 		out.Retry = NeverFits

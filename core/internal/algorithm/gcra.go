@@ -25,7 +25,7 @@ func GCRA(s State, a *Ask, out *Answer) State {
 	out.Retry, out.Delay, out.End = 0, 0, 0
 	switch {
 	case out.Allowed && a.Cost > 0:
-		out.Delay = a.told(delay, at)
+		out.Delay = min(delay, Forever)
 	case out.Allowed:
 	case a.Cost > a.Capacity:
 		out.Retry = NeverFits

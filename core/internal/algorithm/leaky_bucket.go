@@ -9,7 +9,7 @@ func LeakyBucket(s State, a *Ask, out *Answer) State {
 	if out.Units == 0 {
 		return s
 	}
-	out.Delay = a.told(drainTime(u-out.Units, f, a), at)
+	out.Delay = min(drainTime(u-out.Units, f, a), Forever)
 	out.End = queueEnd(u, f, at, a)
 	return State{Last: at, Units: u, Part: f}
 }
