@@ -44,6 +44,7 @@ func New(config Config) (*Limiter, error) {
 	}
 	l.headers.PartitionKey = slices.Clone(config.Headers.PartitionKey)
 	l.family.doubled.left.Store(watchedRequests)
+	l.ends, _ = config.Observer.(EndObserver)
 	if l.reporter == nil {
 		l.reporter = codeLogger{}
 	}

@@ -19,8 +19,9 @@ type Limiter struct {
 	answer    AnswerStyle
 	preflight PreflightMode
 	onFailure FailureMode
-	observer  Observer // may be nil
-	reporter  Observer // never nil
+	observer  Observer    // may be nil
+	reporter  Observer    // never nil
+	ends      EndObserver // may be nil
 	family    *family
 }
 

@@ -17,6 +17,22 @@ type Observer interface {
 	Reported(ctx context.Context, r Report)
 }
 
+// EndObserver is an Observer that is told how requests end as well. Where one is
+// configured, adapters find out the status of every limited answer; otherwise they
+// do not look.
+type EndObserver interface {
+	Observer
+	// Ended is called once for each request to which a policy applied.
+	Ended(ctx context.Context, e Ended)
+}
+
+// Ended is how a request ended, as the adapter told Ticket.End.
+type Ended struct {
+	Outcome Outcome // how it had been decided: only Allowed and Unavailable reached a handler
+	Status  int     // of the answer; 0: not known, as of a connection that was taken over
+	Err     error   // what the handler returned, where handlers return errors
+}
+
 // Report is something that an operator may want to know.
 type Report struct {
 	Kind   ReportKind

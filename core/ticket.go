@@ -109,15 +109,26 @@ func (t *Ticket) Decisions() iter.Seq[Decision] {
 	}
 }
 
+// WantsStatus reports whether End is to be told the status of the answer: adapters
+// whose frameworks do not know it wrap the response only then.
+func (t *Ticket) WantsStatus() bool { return t.outcome != Skipped && t.limiter.ends != nil }
+
 // End says that the request is over: with what status (0: not known) and what error
 // of the handler's. It is called exactly once, in a defer without recover, so that
 // a panic passes with its stack.
 func (t *Ticket) End(status int, err error) {
-	if t.own || t.limiter == nil {
+	if t.limiter == nil {
 		return
+	}
+	if t.limiter.ends != nil && t.outcome != Skipped {
+		t.limiter.ends.Ended(t.ctx, Ended{Outcome: t.outcome, Status: status, Err: err})
 	}
 	if t.watched != 0 {
 		t.limiter.family.doubled.end(t.watched)
+	}
+	if t.own {
+		t.limiter = nil // a second End does nothing
+		return
 	}
 	pool := &t.limiter.family.tickets
 	t.reset()

@@ -21,7 +21,7 @@ func jobs(ctx context.Context) error {
 		{Name: "mail", Limit: ratelimit.PerHour(10), Key: keyfuncs.Everyone},
 	}})
 
-	d, err := limits.Allow(ctx, "customer-42", 1) // now or never: d.Allowed() tells
+	d, err := limits.Allow(ctx, "customer-42", 1) // d.Allowed() tells, and d.Delay how long to wait first
 	if err != nil {
 		return err
 	}
