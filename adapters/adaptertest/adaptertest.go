@@ -8,7 +8,8 @@
 //		adaptertest.Run(t, adaptertest.Adapter{Name: "nethttp", Serve: serve})
 //	}
 //
-// Frameworks whose handlers are net/http's share [Handler], [Recover] and [ServeHTTP].
+// Frameworks whose handlers are net/http's share [Handler], [Prepared], [Recover] and
+// [ServeHTTP]. [Allocs], [Panics] and [PassesPanic] are for tests beside Run.
 package adaptertest
 
 import (
@@ -51,6 +52,7 @@ const (
 // App is an application. Each request meets Use, then its group's, then its route's.
 type App struct {
 	Recover bool         // the framework's recovery from panics is outermost
+	Prepare bool         // then a middleware that calls [Prepare]
 	Errors  string       // not "": the app's error handler answers an error with its status and this text
 	Use     []Middleware // around everything, outermost first; a 404 passes them too
 	Groups  []Group
@@ -76,6 +78,7 @@ type Route struct {
 	Enter    func()             // not nil: what every handler calls first; it may block
 	Pause    func()             // of StreamHandler
 	Account  *ratelimit.Limiter // of CheckHandler
+	Prepare  bool               // of CheckHandler: it calls [Prepare] before it asks
 	Upstream string             // of ProxyHandler: a URL such as "http://127.0.0.1:8080"
 }
 
@@ -120,7 +123,7 @@ func Run(t *testing.T, a Adapter) {
 		a.Pattern = func(pattern string) string { return pattern }
 	}
 	for _, group := range [][]testCase{
-		answers(), nesting(), routes(), handlers(), identity(), load(), waiting(), failure(), protocols(), script(),
+		answers(), nesting(), routes(), handlers(), prepared(), identity(), load(), waiting(), failure(), protocols(), script(),
 	} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) {

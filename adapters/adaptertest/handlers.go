@@ -109,7 +109,9 @@ func handlerHijacks(s *suite) {
 }
 
 // What an upstream says of its own limits does not reach the client: those are for
-// the proxy, and a client that obeyed them would be told of two limits at once.
+// the proxy, whose handler drops them. Where it does not, net/http's ReverseProxy adds
+// them to the limiter's, so that each header stands twice, and fiber's proxy puts them
+// in the place of the limiter's.
 func handlerProxies(s *suite) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-RateLimit-Limit", "9000")

@@ -44,6 +44,9 @@ func Handler(route Route, deny DenyFunc) http.Handler {
 		case HijackHandler:
 			hijack(w)
 		case CheckHandler:
+			if route.Prepare {
+				Prepare(w.Header().Set)
+			}
 			d, err := route.Account.Allow(r.Context(), r.Header.Get("X-Account"), 1)
 			switch {
 			case err != nil:

@@ -41,24 +41,30 @@ func exactlyFifty(s *suite) {
 		Use:    []Middleware{{Limiter: s.limits(forAll("api", ratelimit.PerMinute(50)))}},
 		Routes: []Route{{Pattern: "/", Enter: func() { ran.Add(1) }}},
 	})
-	c := newClient(s.T, addr, 0)
-	var allowed, denied atomic.Int64
+	allowed, denied := newClient(s.T, addr, 0).atOnce(100)
+	if allowed != 50 || denied != 50 || ran.Load() != 50 {
+		s.Errorf("%d allowed, %d denied, the handler ran %d times; want 50 of each", allowed, denied, ran.Load())
+	}
+}
+
+// atOnce sends n requests at once and counts the answers.
+func (c *client) atOnce(n int) (allowed, denied int64) {
+	c.t.Helper()
+	var ok, over atomic.Int64
 	var wg sync.WaitGroup
-	for range 100 {
+	for range n {
 		req := c.request(http.MethodGet, "/", "")
 		wg.Go(func() {
 			switch c.send(req).status {
 			case http.StatusOK:
-				allowed.Add(1)
+				ok.Add(1)
 			case http.StatusTooManyRequests:
-				denied.Add(1)
+				over.Add(1)
 			}
 		})
 	}
 	wg.Wait()
-	if allowed.Load() != 50 || denied.Load() != 50 || ran.Load() != 50 {
-		s.Errorf("%d allowed, %d denied, the handler ran %d times; want 50 of each", allowed.Load(), denied.Load(), ran.Load())
-	}
+	return ok.Load(), over.Load()
 }
 
 // No lock is held over a handler: all of them are inside at once.
@@ -78,15 +84,7 @@ func sideBySide(s *suite) {
 			}
 		}}},
 	})
-	c := newClient(s.T, addr, 0)
-	var wg sync.WaitGroup
-	for range n {
-		req := c.request(http.MethodGet, "/", "")
-		wg.Go(func() {
-			if a := c.send(req); a.status != http.StatusOK {
-				s.Errorf("got %d %q", a.status, a.body)
-			}
-		})
+	if allowed, _ := newClient(s.T, addr, 0).atOnce(n); allowed != n {
+		s.Errorf("%d allowed, want %d", allowed, n)
 	}
-	wg.Wait()
 }

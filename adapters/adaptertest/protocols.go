@@ -2,8 +2,6 @@ package adaptertest
 
 import (
 	"net/http"
-	"sync"
-	"sync/atomic"
 
 	ratelimit "github.com/weirhq/ratelimit/core"
 )
@@ -22,22 +20,8 @@ func http2(s *suite) {
 	c.get("/").is(http.StatusOK, "ok", headers{
 		"X-Ratelimit-Limit": "20", "X-Ratelimit-Remaining": "19", "X-Ratelimit-Reset": "1767225603",
 	})
-	var allowed, denied atomic.Int64
-	var wg sync.WaitGroup
-	for range 40 {
-		req := c.request(http.MethodGet, "/", "")
-		wg.Go(func() {
-			switch c.send(req).status {
-			case http.StatusOK:
-				allowed.Add(1)
-			case http.StatusTooManyRequests:
-				denied.Add(1)
-			}
-		})
-	}
-	wg.Wait()
-	if allowed.Load() != 19 || denied.Load() != 21 {
-		s.Errorf("%d allowed, %d denied; want 19 and 21", allowed.Load(), denied.Load())
+	if allowed, denied := c.atOnce(40); allowed != 19 || denied != 21 {
+		s.Errorf("%d allowed, %d denied; want 19 and 21", allowed, denied)
 	}
 	c.get("/").is(http.StatusTooManyRequests, `{"error":"rate_limit_exceeded","retry_after":3}`, headers{
 		"X-Ratelimit-Limit": "20", "X-Ratelimit-Remaining": "0", "X-Ratelimit-Reset": "1767225660",

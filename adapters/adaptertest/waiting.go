@@ -19,6 +19,8 @@ func waiting() []testCase {
 }
 
 func waitsItsTurn(s *suite) {
+	// It takes real time: synctest's clock stands still for nobody who waits on a
+	// connection, and a bound from below does not fail on a slow machine.
 	const every = 30 * time.Millisecond
 	delayed := forAll("api", ratelimit.Per(1, every))
 	delayed.Over = ratelimit.Delay(every)

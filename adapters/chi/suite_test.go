@@ -20,16 +20,23 @@ func TestAdapter(t *testing.T) {
 }
 
 func serve(tb testing.TB, app adaptertest.App, l net.Listener) {
+	adaptertest.ServeHTTP(tb, build(app), l)
+}
+
+func build(app adaptertest.App) http.Handler {
 	r := chi.NewRouter()
 	if app.Recover {
 		r.Use(adaptertest.Recover) // chi's own prints the stack
+	}
+	if app.Prepare {
+		r.Use(adaptertest.Prepared)
 	}
 	r.Use(middlewares(app.Use)...)
 	handle(r, app.Routes)
 	for _, g := range app.Groups {
 		r.Route(g.Prefix, func(r chi.Router) { fill(r, g) })
 	}
-	adaptertest.ServeHTTP(tb, r, l)
+	return r
 }
 
 func fill(r chi.Router, g adaptertest.Group) {

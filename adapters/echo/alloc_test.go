@@ -5,44 +5,9 @@
 package echolimit_test
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"testing"
 
-	"github.com/labstack/echo/v4"
-	echolimit "github.com/weirhq/ratelimit/adapters/echo"
-	ratelimit "github.com/weirhq/ratelimit/core"
-	"github.com/weirhq/ratelimit/keyfuncs"
+	"github.com/weirhq/ratelimit/adapters/adaptertest"
 )
 
-// discard is a response that goes nowhere.
-type discard struct{ header http.Header }
-
-func (d discard) Header() http.Header         { return d.header }
-func (d discard) Write(p []byte) (int, error) { return len(p), nil }
-func (d discard) WriteHeader(int)             {}
-
-func TestMiddlewareAllocs(t *testing.T) {
-	byUser := keyfuncs.Func(func(r ratelimit.Request) string { return r.PathValue("id") })
-	for what, limit := range map[string]ratelimit.Limit{"allowed": ratelimit.PerSecond(1 << 30), "denied": ratelimit.PerDay(1)} {
-		for name, key := range map[string]ratelimit.KeyFunc{
-			"ClientIP": keyfuncs.ClientIP(), "Route": keyfuncs.Route, "path value": byUser,
-		} {
-			got := allocs(echolimit.Limit(limit, key)) - allocs()
-			if got > 3 {
-				t.Errorf("%s, by %s: %v allocations over the bare route, want at most 3", what, name, got)
-			}
-		}
-	}
-}
-
-// allocs serves a route behind the middlewares and counts.
-func allocs(middlewares ...echo.MiddlewareFunc) float64 {
-	e := echo.New()
-	e.GET("/users/:id", func(c echo.Context) error { return c.NoContent(http.StatusOK) }, middlewares...)
-	w, req := discard{make(http.Header)}, httptest.NewRequest(http.MethodGet, "/users/7", nil)
-	return testing.AllocsPerRun(200, func() {
-		clear(w.header)
-		e.ServeHTTP(w, req)
-	})
-}
+func TestMiddlewareAllocs(t *testing.T) { adaptertest.Allocs(t, 3, build) }

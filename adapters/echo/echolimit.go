@@ -72,7 +72,9 @@ func Middleware(limiter *ratelimit.Limiter, opts ...Option) echo.MiddlewareFunc 
 
 // Deny answers the request as the middleware would have, for a check made inside
 // a handler: on the account named in the body, say, with [ratelimit.Limiter.Allow].
-// The handler must not have written anything yet, and returns what it returns.
+// The handler must not have written anything yet, and returns what it returns. Of the
+// headers that it has set, Content-Length, ETag and Last-Modified are dropped; where
+// it has set Content-Encoding, it is to delete that.
 func Deny(c echo.Context, d ratelimit.Decision) error {
 	v := &view{c: c}
 	t := ratelimit.Refuse(v, d)

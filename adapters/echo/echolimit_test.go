@@ -4,12 +4,11 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
-	"runtime/debug"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/labstack/echo/v4"
+	"github.com/weirhq/ratelimit/adapters/adaptertest"
 	echolimit "github.com/weirhq/ratelimit/adapters/echo"
 	ratelimit "github.com/weirhq/ratelimit/core"
 	"github.com/weirhq/ratelimit/core/limittest"
@@ -36,20 +35,11 @@ func TestLimitCountsForAllItStandsOn(t *testing.T) {
 }
 
 func TestMistakesPanicAtStart(t *testing.T) {
-	for name, build := range map[string]func(){
+	adaptertest.Panics(t, map[string]func(){
 		"limit":   func() { echolimit.Limit(ratelimit.PerMinute(0), keyfuncs.Everyone) },
 		"key":     func() { echolimit.Limit(ratelimit.PerMinute(1), nil) },
 		"limiter": func() { echolimit.Middleware(nil) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			build()
-		})
-	}
+	})
 }
 
 // What the Denied handler returns goes the way of any handler's error, and what the
@@ -90,20 +80,11 @@ func TestUseErrorHandlerReturnsAnHTTPError(t *testing.T) {
 	}
 }
 
-func explode(echo.Context) error { panic("boom") }
-
 func TestPanicKeepsItsStack(t *testing.T) {
-	e := echo.New()
-	e.GET("/", explode, echolimit.Limit(ratelimit.PerMinute(5), keyfuncs.Everyone))
-	defer func() {
-		if v := recover(); v != "boom" {
-			t.Errorf("recovered %v, want boom", v)
-		}
-		if stack := string(debug.Stack()); !strings.Contains(stack, "_test.explode(") {
-			t.Errorf("the panicking function is not on the stack:\n%s", stack)
-		} else if n := strings.Count(stack, "\npanic("); n != 1 {
-			t.Errorf("it panics %d times on the stack, want once:\n%s", n, stack)
-		}
-	}()
-	get(e, "/")
+	adaptertest.PassesPanic(t, func(explode func()) {
+		e := echo.New()
+		e.Use(echolimit.Limit(ratelimit.PerMinute(5), keyfuncs.Everyone))
+		e.GET("/", func(echo.Context) error { explode(); return nil })
+		get(e, "/")
+	})
 }

@@ -22,6 +22,10 @@ func TestAdapter(t *testing.T) {
 func pattern(s string) string { return strings.NewReplacer("{", ":", "}", "").Replace(s) }
 
 func serve(tb testing.TB, app adaptertest.App, l net.Listener) {
+	adaptertest.ServeHTTP(tb, build(app), l)
+}
+
+func build(app adaptertest.App) http.Handler {
 	e := echo.New()
 	if app.Errors != "" {
 		e.HTTPErrorHandler = func(err error, c echo.Context) {
@@ -35,10 +39,13 @@ func serve(tb testing.TB, app adaptertest.App, l net.Listener) {
 	if app.Recover {
 		e.Use(middleware.RecoverWithConfig(middleware.RecoverConfig{DisablePrintStack: true}))
 	}
+	if app.Prepare {
+		e.Use(echo.WrapMiddleware(adaptertest.Prepared))
+	}
 	e.Use(middlewares(app.Use)...)
 	handle(e, app.Routes)
 	groups(e, app.Groups)
-	adaptertest.ServeHTTP(tb, e, l)
+	return e
 }
 
 // router is an app or a group.
@@ -78,6 +85,9 @@ func handler(route adaptertest.Route) echo.HandlerFunc {
 		}
 	case adaptertest.CheckHandler:
 		return func(c echo.Context) error {
+			if route.Prepare {
+				adaptertest.Prepare(c.Response().Header().Set)
+			}
 			d, err := route.Account.Allow(c.Request().Context(), c.Request().Header.Get("X-Account"), 1)
 			switch {
 			case err != nil:

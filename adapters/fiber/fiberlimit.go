@@ -82,7 +82,8 @@ func Middleware(limiter *ratelimit.Limiter, opts ...Option) fiber.Handler {
 
 // Deny answers the request as the middleware would have, for a check made inside
 // a handler: on the account named in the body, say, with [ratelimit.Limiter.Allow].
-// The handler returns what it returns.
+// The handler returns what it returns. What it has set up of another answer, the body
+// and the headers that describe it, is dropped.
 func Deny(c *fiber.Ctx, d ratelimit.Decision) error {
 	t := ratelimit.Refuse(newView(c), d)
 	defer t.End(t.Status(), nil)
@@ -141,11 +142,18 @@ func statusOf(c *fiber.Ctx, err error) int {
 	return fiber.StatusInternalServerError
 }
 
-// answer writes the ticket's own answer.
+// answer writes the ticket's own answer, and drops what the response says of another
+// body. Its Content-Encoding as well: what compresses here does so afterwards, not, as
+// net/http's middlewares do, while the answer is written.
 func answer(c *fiber.Ctx, t *ratelimit.Ticket) error {
 	contentType, body := t.Body()
-	setHeaders(c, t)
 	response := c.Response()
+	for _, name := range [...]string{
+		fiber.HeaderContentLength, fiber.HeaderContentEncoding, fiber.HeaderETag, fiber.HeaderLastModified,
+	} {
+		response.Header.Del(name)
+	}
+	setHeaders(c, t)
 	response.SetStatusCode(t.Status())
 	response.Header.SetContentType(contentType)
 	response.SetBody(body)

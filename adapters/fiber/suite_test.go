@@ -60,6 +60,9 @@ func (b builder) serve(tb testing.TB, app adaptertest.App, l net.Listener) {
 	if app.Recover {
 		f.Use(recover.New())
 	}
+	if app.Prepare {
+		f.Use(func(c *fiber.Ctx) error { adaptertest.Prepare(c.Set); return c.Next() })
+	}
 	b.fill(f, adaptertest.Group{Use: app.Use, Groups: app.Groups, Routes: app.Routes})
 	done := make(chan error, 1)
 	go func() { done <- f.Listener(l) }()
@@ -141,6 +144,9 @@ func handler(route adaptertest.Route) fiber.Handler {
 		case adaptertest.ProxyHandler:
 			return forward(c, route.Upstream)
 		case adaptertest.CheckHandler:
+			if route.Prepare {
+				adaptertest.Prepare(c.Set)
+			}
 			d, err := route.Account.Allow(c.UserContext(), c.Get("X-Account"), 1)
 			if err != nil {
 				return err

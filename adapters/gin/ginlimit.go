@@ -65,7 +65,8 @@ func Middleware(limiter *ratelimit.Limiter, opts ...Option) gin.HandlerFunc {
 // Deny answers the request as the middleware would have and aborts the chain, for a
 // check made inside a handler: on the account named in the body, say, with
 // [ratelimit.Limiter.Allow]. The handler must not have written anything yet, and
-// writes nothing after it.
+// writes nothing after it. Of the headers that it has set, Content-Length, ETag and
+// Last-Modified are dropped; where it has set Content-Encoding, it is to delete that.
 func Deny(c *gin.Context, d ratelimit.Decision) {
 	t := ratelimit.Refuse(newView(c), d)
 	defer t.End(t.Status(), nil)

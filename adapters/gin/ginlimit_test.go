@@ -3,12 +3,11 @@ package ginlimit_test
 import (
 	"net/http"
 	"net/http/httptest"
-	"runtime/debug"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/gin-gonic/gin"
+	"github.com/weirhq/ratelimit/adapters/adaptertest"
 	ginlimit "github.com/weirhq/ratelimit/adapters/gin"
 	ratelimit "github.com/weirhq/ratelimit/core"
 	"github.com/weirhq/ratelimit/core/limittest"
@@ -35,20 +34,11 @@ func TestLimitCountsForAllItStandsOn(t *testing.T) {
 }
 
 func TestMistakesPanicAtStart(t *testing.T) {
-	for name, build := range map[string]func(){
+	adaptertest.Panics(t, map[string]func(){
 		"limit":   func() { ginlimit.Limit(ratelimit.PerMinute(0), keyfuncs.Everyone) },
 		"key":     func() { ginlimit.Limit(ratelimit.PerMinute(1), nil) },
 		"limiter": func() { ginlimit.Middleware(nil) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() {
-				if recover() == nil {
-					t.Error("no panic")
-				}
-			}()
-			build()
-		})
-	}
+	})
 }
 
 // gin answers these before it runs a middleware; the request that follows counts.
@@ -95,20 +85,10 @@ func TestDenialsAbort(t *testing.T) {
 	}
 }
 
-func explode(*gin.Context) { panic("boom") }
-
 func TestPanicKeepsItsStack(t *testing.T) {
-	r := gin.New()
-	r.GET("/", ginlimit.Limit(ratelimit.PerMinute(5), keyfuncs.Everyone), explode)
-	defer func() {
-		if v := recover(); v != "boom" {
-			t.Errorf("recovered %v, want boom", v)
-		}
-		if stack := string(debug.Stack()); !strings.Contains(stack, "_test.explode(") {
-			t.Errorf("the panicking function is not on the stack:\n%s", stack)
-		} else if n := strings.Count(stack, "\npanic("); n != 1 {
-			t.Errorf("it panics %d times on the stack, want once:\n%s", n, stack)
-		}
-	}()
-	get(r, "/")
+	adaptertest.PassesPanic(t, func(explode func()) {
+		r := gin.New()
+		r.GET("/", ginlimit.Limit(ratelimit.PerMinute(5), keyfuncs.Everyone), func(*gin.Context) { explode() })
+		get(r, "/")
+	})
 }

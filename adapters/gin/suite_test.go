@@ -33,14 +33,21 @@ func TestAdapter(t *testing.T) {
 func pattern(s string) string { return strings.NewReplacer("{", ":", "}", "").Replace(s) }
 
 func serve(tb testing.TB, app adaptertest.App, l net.Listener) {
+	adaptertest.ServeHTTP(tb, build(app), l)
+}
+
+func build(app adaptertest.App) http.Handler {
 	r := gin.New()
 	r.HandleMethodNotAllowed = true
 	if app.Recover {
 		r.Use(gin.RecoveryWithWriter(io.Discard))
 	}
+	if app.Prepare {
+		r.Use(func(c *gin.Context) { adaptertest.Prepare(c.Header) })
+	}
 	r.Use(middlewares(app.Use)...) // the engine's Use, which 404 and 405 pass too
 	fill(&r.RouterGroup, adaptertest.Group{Groups: app.Groups, Routes: app.Routes})
-	adaptertest.ServeHTTP(tb, r, l)
+	return r
 }
 
 func fill(r *gin.RouterGroup, g adaptertest.Group) {
@@ -70,6 +77,9 @@ func handler(route adaptertest.Route) gin.HandlerFunc {
 		}
 	case adaptertest.CheckHandler:
 		return func(c *gin.Context) {
+			if route.Prepare {
+				adaptertest.Prepare(c.Header)
+			}
 			d, err := route.Account.Allow(c, c.GetHeader("X-Account"), 1)
 			switch {
 			case err != nil:

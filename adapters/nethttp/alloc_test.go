@@ -11,17 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weirhq/ratelimit/adapters/adaptertest"
 	httplimit "github.com/weirhq/ratelimit/adapters/nethttp"
 	ratelimit "github.com/weirhq/ratelimit/core"
 	"github.com/weirhq/ratelimit/keyfuncs"
 )
-
-// discard is a response that goes nowhere.
-type discard struct{ header http.Header }
-
-func (d discard) Header() http.Header         { return d.header }
-func (d discard) Write(p []byte) (int, error) { return len(p), nil }
-func (d discard) WriteHeader(int)             {}
 
 // limiters returns a limiter whose policies admit everything and one that denies
 // after the first request, by their number.
@@ -53,32 +47,7 @@ func request(remoteAddr string) *http.Request {
 
 var peers = []string{"203.0.113.7:51514", "[2001:db8::9]:443"}
 
-func TestMiddlewareAllocs(t *testing.T) {
-	bare := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-	for _, policies := range []int{1, 3} {
-		for what, limiter := range limiters(keyfuncs.ClientIP(), nil, policies) {
-			for _, peer := range peers {
-				base := allocs(bare, request(peer))
-				got := allocs(httplimit.Middleware(limiter)(bare), request(peer)) - base
-				if got > 2 {
-					t.Errorf("%d policies, %s, %s: %v allocations over the bare handler, want at most 2", policies, what, peer, got)
-				}
-			}
-		}
-	}
-}
-
-func allocs(h http.Handler, r *http.Request) float64 {
-	w := discard{make(http.Header)}
-	for range 2000 { // uses up the quota of those that deny
-		clear(w.header)
-		h.ServeHTTP(w, r)
-	}
-	return testing.AllocsPerRun(200, func() {
-		clear(w.header)
-		h.ServeHTTP(w, r)
-	})
-}
+func TestMiddlewareAllocs(t *testing.T) { adaptertest.Allocs(t, 2, build) }
 
 func TestDecisionAllocs(t *testing.T) {
 	tenant := func(r ratelimit.Request) string { return r.Header("X-Tenant") }

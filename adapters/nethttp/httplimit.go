@@ -70,7 +70,9 @@ func Middleware(limiter *ratelimit.Limiter, opts ...Option) func(http.Handler) h
 
 // Deny answers the request as the middleware would have, for a check made inside
 // a handler: on the account named in the body, say, with [ratelimit.Limiter.Allow].
-// The handler must not have written anything yet, and writes nothing after it.
+// The handler must not have written anything yet, and writes nothing after it. Of the
+// headers that it has set, Content-Length, ETag and Last-Modified are dropped; where
+// it has set Content-Encoding, it is to delete that.
 func Deny(w http.ResponseWriter, r *http.Request, d ratelimit.Decision) {
 	t := ratelimit.Refuse(View(r), d)
 	defer t.End(t.Status(), nil)
@@ -92,8 +94,9 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 	}
 
 	t := m.limiter.Begin(m.view(r))
-	defer func() { t.End(t.Status(), nil) }() // a handler's own status is not known here: 0
-	t.Wait(r.Context())                       // where that fails, the status is 503
+	status := http.StatusInternalServerError // for a panic, which leaves it at that
+	defer func() { t.End(status, nil) }()
+	t.Wait(r.Context()) // where that fails, the status is 503
 	t.Merge(w.Header().Get)
 	switch {
 	case t.Status() == 0:
@@ -105,4 +108,5 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 	default:
 		std.Answer(w, t, nil)
 	}
+	status = t.Status() // a handler's own is not known here: 0
 }

@@ -20,14 +20,21 @@ func TestAdapter(t *testing.T) {
 }
 
 func serve(tb testing.TB, app adaptertest.App, l net.Listener) {
+	adaptertest.ServeHTTP(tb, build(app), l)
+}
+
+func build(app adaptertest.App) http.Handler {
 	mux := http.NewServeMux()
 	handle(mux, "", app.Routes)
 	mount(mux, "", app.Groups)
 	h := wrap(app.Use, mux)
+	if app.Prepare {
+		h = adaptertest.Prepared(h)
+	}
 	if app.Recover {
 		h = adaptertest.Recover(h)
 	}
-	adaptertest.ServeHTTP(tb, h, l)
+	return h
 }
 
 func mount(mux *http.ServeMux, prefix string, groups []adaptertest.Group) {

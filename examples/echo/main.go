@@ -3,23 +3,14 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"flag"
-	"fmt"
-	"io"
-	"log"
-	"net"
 	"net/http"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/labstack/echo/v4"
 	"github.com/labstack/echo/v4/middleware"
 	echolimit "github.com/weirhq/ratelimit/adapters/echo"
 	ratelimit "github.com/weirhq/ratelimit/core"
+	"github.com/weirhq/ratelimit/examples/internal/serve"
 	"github.com/weirhq/ratelimit/keyfuncs"
 )
 
@@ -63,44 +54,6 @@ func say(text string) echo.HandlerFunc {
 	return func(c echo.Context) error { return c.String(http.StatusOK, text+"\n") }
 }
 
-const try = `listening on http://%[1]s
-
-  curl -i http://%[1]s/
-  curl -i 'http://%[1]s/search?q=limits'
-  curl -i -H 'X-Api-Key: demo' http://%[1]s/api/items
-  for i in $(seq 12); do curl -i -X POST -H "X-Forwarded-For: 192.0.2.$i" http://%[1]s/login; done
-
-Stop with Ctrl-C.
-`
-
 func main() {
-	addr := flag.String("addr", "127.0.0.1:8080", "address to listen on; port 0 takes a free one")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *addr, os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
-
-// run serves the app until ctx ends, then lets running requests finish.
-func run(ctx context.Context, addr string, out io.Writer) error {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, try, l.Addr())
-
-	server := &http.Server{Handler: newApp(), ReadHeaderTimeout: 5 * time.Second}
-	stopped := make(chan error, 1)
-	go func() {
-		<-ctx.Done()
-		grace, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		stopped <- server.Shutdown(grace)
-	}()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return <-stopped
+	serve.Main(serve.HTTP(newApp()))
 }

@@ -3,20 +3,12 @@
 package main
 
 import (
-	"context"
-	"flag"
-	"fmt"
-	"io"
-	"log"
-	"net"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 	fiberlimit "github.com/weirhq/ratelimit/adapters/fiber"
 	ratelimit "github.com/weirhq/ratelimit/core"
+	"github.com/weirhq/ratelimit/examples/internal/serve"
 	"github.com/weirhq/ratelimit/keyfuncs"
 )
 
@@ -60,41 +52,6 @@ func say(text string) fiber.Handler {
 	return func(c *fiber.Ctx) error { return c.SendString(text + "\n") }
 }
 
-const try = `listening on http://%[1]s
-
-  curl -i http://%[1]s/
-  curl -i 'http://%[1]s/search?q=limits'
-  curl -i -H 'X-Api-Key: demo' http://%[1]s/api/items
-  for i in $(seq 12); do curl -i -X POST -H "X-Forwarded-For: 192.0.2.$i" http://%[1]s/login; done
-
-Stop with Ctrl-C.
-`
-
 func main() {
-	addr := flag.String("addr", "127.0.0.1:8080", "address to listen on; port 0 takes a free one")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *addr, os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
-
-// run serves the app until ctx ends, then lets running requests finish.
-func run(ctx context.Context, addr string, out io.Writer) error {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, try, l.Addr())
-
-	app := newApp()
-	served := make(chan error, 1)
-	go func() { served <- app.Listener(l) }()
-	select {
-	case err := <-served:
-		return err
-	case <-ctx.Done():
-		return app.ShutdownWithTimeout(10 * time.Second)
-	}
+	serve.Main(newApp())
 }

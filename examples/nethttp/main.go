@@ -3,21 +3,13 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"flag"
 	"fmt"
-	"io"
-	"log"
-	"net"
 	"net/http"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	httplimit "github.com/weirhq/ratelimit/adapters/nethttp"
 	ratelimit "github.com/weirhq/ratelimit/core"
+	"github.com/weirhq/ratelimit/examples/internal/serve"
 	"github.com/weirhq/ratelimit/keyfuncs"
 )
 
@@ -60,44 +52,6 @@ func say(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, text) }
 }
 
-const try = `listening on http://%[1]s
-
-  curl -i http://%[1]s/
-  curl -i 'http://%[1]s/search?q=limits'
-  curl -i -H 'X-Api-Key: demo' http://%[1]s/api/items
-  for i in $(seq 12); do curl -i -X POST -H "X-Forwarded-For: 192.0.2.$i" http://%[1]s/login; done
-
-Stop with Ctrl-C.
-`
-
 func main() {
-	addr := flag.String("addr", "127.0.0.1:8080", "address to listen on; port 0 takes a free one")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *addr, os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
-
-// run serves the app until ctx ends, then lets running requests finish.
-func run(ctx context.Context, addr string, out io.Writer) error {
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, try, l.Addr())
-
-	server := &http.Server{Handler: newApp(), ReadHeaderTimeout: 5 * time.Second}
-	stopped := make(chan error, 1)
-	go func() {
-		<-ctx.Done()
-		grace, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		stopped <- server.Shutdown(grace)
-	}()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return <-stopped
+	serve.Main(serve.HTTP(newApp()))
 }

@@ -92,9 +92,17 @@ func PathValue(r *http.Request, value string) (string, bool) {
 
 // Answer writes the ticket's own answer; of room see [SetHeaders]. An error means
 // that the client is gone.
+//
+// What the response says of another body goes, or the client would wait for the rest
+// of that one. Content-Encoding stays, as with [http.Error]: it may be that of a
+// middleware which compresses whatever is written, see https://go.dev/issue/66343.
 func Answer(w http.ResponseWriter, t *ratelimit.Ticket, room []string) error {
 	contentType, body := t.Body()
-	SetHeaders(w.Header(), t, contentType, room)
+	header := w.Header()
+	for _, name := range [...]string{"Content-Length", "Etag", "Last-Modified"} {
+		delete(header, name)
+	}
+	SetHeaders(header, t, contentType, room)
 	w.WriteHeader(t.Status())
 	_, err := w.Write(body)
 	return err
