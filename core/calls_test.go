@@ -180,6 +180,29 @@ func TestAcquireWait(t *testing.T) {
 	})
 }
 
+// Two places of one queue are given up together.
+func TestAcquireTwiceGivesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limits := waiting(pol("queue", ratelimit.Per(7, time.Second).WithBurst(100).Using(ratelimit.LeakyBucket)))
+		ask := []ratelimit.Ask{{Policy: "queue", Key: "ann", Cost: 3}, {Policy: "queue", Key: "bob"}, {Policy: "queue", Key: "ann", Cost: 2}}
+		ticket, err := limits.Acquire(t.Context(), ask...)
+		if err != nil || ticket.Delay() <= 0 {
+			t.Fatalf("%v, delay %v", err, ticket.Delay())
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := ticket.Wait(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, want cancelled", err)
+		}
+		ticket.End(0, ctx.Err())
+		for _, key := range []string{"ann", "bob"} {
+			if d, _ := limits.Peek(t.Context(), key); d.Used != 0 || d.ResetAfter != 0 {
+				t.Errorf("%s: %d used for %v, want nothing", key, d.Used, d.ResetAfter)
+			}
+		}
+	})
+}
+
 // Refuse answers a decision that was made inside a handler.
 func TestRefuse(t *testing.T) {
 	b := newBench(pol("api", ratelimit.PerHour(100)))

@@ -74,6 +74,45 @@ func TestDelayOfSeveral(t *testing.T) {
 	}
 }
 
+// What Allow returns tells the wait of all policies, whichever of them binds.
+func TestDelayOfAllow(t *testing.T) {
+	day := pol("day", ratelimit.PerDay(10).Using(ratelimit.FixedWindow))
+	queue := pol("q", ratelimit.PerMinute(1).WithBurst(1000).Using(ratelimit.LeakyBucket))
+	for _, policies := range [][]ratelimit.Policy{{day, queue}, {queue, day}} {
+		b := newBench(policies...)
+		for i, want := range []time.Duration{0, time.Minute, 2 * time.Minute} {
+			d, err := b.Allow(t.Context(), "ann", 1)
+			if err != nil || d.Policy != "day" || d.Delay != want {
+				t.Errorf("%d: %s binds, delay %v, %v; want day's decision and the queue's %v", i, d.Policy, d.Delay, err, want)
+			}
+		}
+		if d, _ := b.Peek(t.Context(), "ann"); d.Delay != 0 {
+			t.Errorf("a look is told to wait %v", d.Delay)
+		}
+		if d, _ := b.Allow(t.Context(), "ann", 8); d.Outcome != ratelimit.Denied || d.Delay != 0 {
+			t.Errorf("%v, delay %v; want denied at once", d.Outcome, d.Delay)
+		}
+	}
+}
+
+// Nobody stands in the queue of what cannot deny.
+func TestDelayOfShadowAndMeter(t *testing.T) {
+	limit := ratelimit.PerMinute(1).WithBurst(1000).Using(ratelimit.LeakyBucket)
+	for name, o := range map[string]ratelimit.Over{"shadow": ratelimit.Shadow(), "meter": ratelimit.Meter()} {
+		b := newBench(over(pol(name, limit), o))
+		for i := range 3 {
+			if d, _ := b.Allow(t.Context(), "ann", 1); d.Delay != 0 || d.Used != int64(i+1) {
+				t.Errorf("%s, %d: Allow tells a delay of %v, %d used", name, i, d.Delay, d.Used)
+			}
+		}
+		ticket := b.Begin(get("ann"))
+		if d := ticket.Decision(); d.Delay != 0 || ticket.Delay() != 0 {
+			t.Errorf("%s: delay %v of the decision, %v of the ticket", name, d.Delay, ticket.Delay())
+		}
+		ticket.End(200, nil)
+	}
+}
+
 // Ticket.Wait waits the delay to the nanosecond, and not at all where there is none.
 func TestTicketWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -122,6 +161,9 @@ func TestTicketWaitGivesBack(t *testing.T) {
 		}
 		if got := time.Since(start); got != 400*time.Millisecond {
 			t.Errorf("waited %v, want 400ms", got)
+		}
+		if ticket.Delay() != 0 || ticket.Status() != 503 || ticket.Outcome() != ratelimit.Unavailable {
+			t.Errorf("after a wait that failed: %v %d, delay %v", ticket.Outcome(), ticket.Status(), ticket.Delay())
 		}
 		ticket.End(0, ctx.Err())
 

@@ -35,3 +35,19 @@ everything: 5 per 1500ms, 9 at once (token_bucket), above it delayed up to 2s, t
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// What cannot deny is not said to.
+func TestDescribeOfShadowAndMeter(t *testing.T) {
+	for want, o := range map[string]ratelimit.Over{
+		"only reported (shadow)": ratelimit.Shadow(),
+		// A store that is down cannot bill: that a meter may close for.
+		"admitted and counted (meter); 503 while the store is down": ratelimit.Meter(),
+	} {
+		p := over(pol("trial", ratelimit.PerHour(1)), o)
+		p.NoKey, p.OnFailure = ratelimit.NoKeyDeny, ratelimit.FailClosed
+		limits := ratelimit.Must(ratelimit.Config{Policies: []ratelimit.Policy{p}})
+		if got := limits.Describe(); got != "trial: 1 per h (token_bucket), above it "+want+"\n" {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

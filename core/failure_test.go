@@ -99,20 +99,31 @@ func TestStoreFailsHalfway(t *testing.T) {
 	}
 }
 
-// A client that hung up is no failure of the store's.
+// A client that hung up is no failure of the store's. The same error with the client
+// still there is one, and so is a store that does not answer in time.
 func TestClientHangsUp(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
+	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	store := limittest.Fail(context.Canceled)
-	b := configured(ratelimit.Config{Store: store, Policies: []ratelimit.Policy{pol("api", ratelimit.PerHour(1))}})
-	b.Begin(request(limittest.Request{Context: ctx})).End(0, nil)
-	if said := b.said.take(); len(said) != 0 {
-		t.Errorf("reported %+v", said)
-	}
-	// The same error with the client still there is one.
-	b.Begin(request(limittest.Request{Context: t.Context()})).End(0, nil)
-	if said := b.said.take(); len(said) != 1 {
-		t.Errorf("reported %+v", said)
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	for _, c := range []struct {
+		name    string
+		ctx     context.Context
+		err     error
+		reports int
+	}{
+		{"hung up", gone, context.Canceled, 0},
+		{"hung up, and the store says something else", gone, errors.New("connection closed"), 0},
+		{"there", t.Context(), context.Canceled, 1},
+		{"no answer in time", late, context.DeadlineExceeded, 1},
+		{"no answer in time, and the store says something else", late, errors.New("i/o timeout"), 1},
+	} {
+		b := configured(ratelimit.Config{Store: limittest.Fail(c.err), Policies: []ratelimit.Policy{pol("api", ratelimit.PerHour(1))}})
+		b.Begin(request(limittest.Request{Context: c.ctx})).End(0, nil)
+		said := b.said.take()
+		if len(said) != c.reports || c.reports == 1 && (said[0].Kind != ratelimit.ReportStoreError || !errors.Is(said[0].Err, c.err)) {
+			t.Errorf("%s: reported %+v, want %d", c.name, said, c.reports)
+		}
 	}
 }
 
@@ -153,8 +164,8 @@ func (s *adjusting) Adjust(ctx context.Context, made []ratelimit.Adjustment) err
 	return nil
 }
 
-// What is given back is what was charged in fact, with its receipt, in one call that
-// the request's end does not cut off.
+// What is given back is what was charged in fact, with its receipt, the last charge
+// first, in one call that the request's end does not cut off.
 func TestRefundTellsTheReceipt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := new(adjusting)
@@ -181,7 +192,7 @@ func TestRefundTellsTheReceipt(t *testing.T) {
 		for i, want := range []struct {
 			policy string
 			units  int64
-		}{{"api", 3}, {"other", 1}} { // the shadow did not fit: it was not charged
+		}{{"other", 1}, {"api", 3}} { // the shadow did not fit: it was not charged
 			a := store.made[i]
 			receipt := ratelimit.Receipt{At: at, Units: want.units, End: 77}
 			if a.Op != ratelimit.Refund || a.Space.Policy != want.policy || a.Units != want.units || a.Receipt != receipt || a.Limit != ratelimit.PerHour(9) {

@@ -120,13 +120,14 @@ func (a *logArena) release(r logRef) {
 	a.pools[r.class].used--
 }
 
-// shrink gives the chunks back of classes of which no block is in use.
+// shrink gives the chunks back of classes of which no block is in use, but for a few
+// small ones: logs that grow and fall back need them again.
 func (a *logArena) shrink() {
 	if a.pools == nil {
 		return
 	}
 	for i := range a.pools {
-		if p := &a.pools[i]; p.used == 0 {
+		if p := &a.pools[i]; p.used == 0 && p.made<<i > chunkEntries {
 			*p = logPool{}
 		}
 	}

@@ -159,9 +159,8 @@ func (sp *memorySpace) slow(quota int64) {
 // check refuses what the arithmetic is not made for, before any lock is taken.
 func (sp *memorySpace) check(l *Limit, units int64) error {
 	ok := units >= 0
-	if !sp.strikes {
-		ok = ok && l.Quota >= 1 && l.Quota <= MaxQuota && l.Burst >= 0 && l.Burst <= MaxQuota &&
-			l.Algorithm == sp.public && l.Window == sp.length
+	if known := *sp.limits.Load(); !sp.strikes && (len(known) == 0 || known[0] != *l) {
+		ok = ok && l.Algorithm == sp.public && l.Window == sp.length && l.Validate() == nil
 	}
 	if !ok {
 		return errCharge

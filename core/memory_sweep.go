@@ -85,8 +85,10 @@ func (sh *memoryShard) shrink(sp *memorySpace) {
 	sh.logs.shrink()
 	switch {
 	case sh.live.keys == 0:
-		sh.live = table{}
+		sh.live, sh.logs = table{}, logArena{}
 	case sh.live.keys*outOf < sh.live.slots()*shrinkBelow:
-		sh.resize(sp, sh.live.keys*outOf/(growAt*bucketSlots)*3/2+1)
+		if n := sh.live.keys*outOf/(growAt*bucketSlots)*3/2 + 1; tableSize(n, sh.number) < int(sh.live.buckets) {
+			sh.resize(sp, n)
+		}
 	}
 }

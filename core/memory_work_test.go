@@ -70,7 +70,7 @@ func TestWorkOfACall(t *testing.T) {
 			if n := m.Stats().Keys; n > 10 {
 				t.Errorf("%d keys are left after %d calls, want 10", n, calls)
 			}
-			if left := int64(back) - int64(empty); left > int64(full-empty)/20 {
+			if left := back - empty; left > (full-empty)/20 {
 				t.Errorf("%d KiB of %d are still held", left>>10, (full-empty)>>10)
 			}
 		})

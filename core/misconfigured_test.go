@@ -106,3 +106,16 @@ func TestKeyThatIsNeverFoundIsReported(t *testing.T) {
 		t.Errorf("%q, though a request had a key", codes)
 	}
 }
+
+// A policy that is for those with a key only, says nothing of those without.
+func TestKeyThatMayBeMissingIsNotReported(t *testing.T) {
+	p := pol("api", ratelimit.PerHour(100))
+	p.NoKey = ratelimit.NoKeySkip
+	b := newBench(p)
+	for range 300 {
+		b.begin(request(limittest.Request{}))
+	}
+	if said := b.said.take(); said != nil {
+		t.Errorf("reported %+v, want nothing", said)
+	}
+}

@@ -2,13 +2,14 @@ package ratelimit_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	ratelimit "github.com/weirhq/ratelimit/core"
 	"github.com/weirhq/ratelimit/core/limittest"
@@ -130,23 +131,43 @@ func TestMisconfiguredIsLogged(t *testing.T) {
 	}
 }
 
-// A memory store tells its observer what it forgot for want of room.
+// A memory store tells its observer what it forgot for want of room: at once, and
+// then once a second how many it was since.
 func TestEvictionsAreReported(t *testing.T) {
 	var said recorder
-	store := ratelimit.NewMemory(ratelimit.MemoryConfig{MaxKeys: 10, Observer: &said})
+	var clock limittest.Clock
+	store := ratelimit.NewMemory(ratelimit.MemoryConfig{MaxKeys: 10, Now: clock.Now, Observer: &said})
 	limits := ratelimit.Must(ratelimit.Config{Store: store, Policies: []ratelimit.Policy{pol("api", ratelimit.PerHour(5))}})
-	for i := range 100 {
-		limits.Allow(context.Background(), string(rune('a'+i)), 1)
-	}
-	var n int64
-	for _, r := range said.take() {
-		if r.Kind != ratelimit.ReportEvicted || r.Policy != "api" || r.N < 1 {
-			t.Fatalf("%+v", r)
+	added := 0
+	flood := func(n int) {
+		for range n {
+			added++
+			limits.Allow(t.Context(), strconv.Itoa(added), 1)
 		}
-		n += r.N
 	}
-	stats := store.Stats()
-	if n != stats.Evictions || stats.Keys+n != 100 || n < 80 {
-		t.Errorf("%d evictions told, %+v in all", n, stats)
+	var told int64
+	for second := range 4 {
+		flood(9000)
+		reports := said.take()
+		if len(reports) != 1 {
+			t.Fatalf("second %d: %d reports of a flood, want one", second, len(reports))
+		}
+		if r := reports[0]; r.Kind != ratelimit.ReportEvicted || r.Policy != "api" || r.N < 1 {
+			t.Errorf("%+v", r)
+		}
+		told += reports[0].N
+		clock.Advance(time.Second - time.Microsecond)
+		flood(1)
+		if reports := said.take(); reports != nil {
+			t.Errorf("second %d: %+v before it was over", second, reports)
+		}
+		clock.Advance(time.Microsecond)
+	}
+	flood(1)
+	for _, r := range said.take() {
+		told += r.N
+	}
+	if stats := store.Stats(); told != stats.Evictions || stats.Keys != 10 || stats.Keys+told != int64(added) {
+		t.Errorf("%d evictions told, %+v of %d keys", told, stats, added)
 	}
 }

@@ -69,6 +69,16 @@ func TestContentLength(t *testing.T) {
 	}
 }
 
+// The size of a body that is not known is asked for as cheaply as one that is.
+func TestContentLengthDoesNotAllocate(t *testing.T) {
+	for _, text := range []string{"", "42"} {
+		r := ratelimit.NewRequest(&lengths{text: text})
+		if n := testing.AllocsPerRun(100, func() { r.ContentLength() }); n != 0 {
+			t.Errorf("%q: %v allocations, want none", text, n)
+		}
+	}
+}
+
 func TestCookie(t *testing.T) {
 	for _, c := range []struct {
 		lines string // by newline

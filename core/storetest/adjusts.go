@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"slices"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ func adjustChecks(h Harness) []check {
 			{refunds, "of a sliding counter reaches the window before", []ratelimit.Algorithm{ratelimit.SlidingCounter}, "", counterRefund},
 			{refunds, "of a log comes out of its entry", []ratelimit.Algorithm{ratelimit.SlidingLog}, "", logRefund},
 			{refunds, "of a queue needs the last place", []ratelimit.Algorithm{ratelimit.LeakyBucket}, "", queueRefund},
+			{refunds, "of a whole queue is made from its end", []ratelimit.Algorithm{ratelimit.LeakyBucket}, "", queueUndone},
 			{"a full log", "joins forced charges to the newest", []ratelimit.Algorithm{ratelimit.SlidingLog}, "", fullLog},
 			{leases, "count until they are given back", nil, noLeases, leaseHeld},
 			{leases, "lapse after the window unless renewed", nil, noLeases, leaseRenewed},
@@ -180,6 +182,39 @@ func queueRefund(t testing.TB, h Harness) {
 	}
 }
 
+// queueUndone gives up all places of a queue of 7 a second, the last one first: one
+// by one, and in one call.
+func queueUndone(t testing.TB, h Harness) {
+	acc := newLab(t, h).account("policy", per(ratelimit.LeakyBucket, 7, time.Second).WithBurst(100))
+	queue := func() (undo []ratelimit.Adjustment) {
+		for n := range int64(5) {
+			r := acc.take(acc.charge(1+n), acc.charge(2)) // two places in one Take
+			for _, r := range r {
+				undo = append(undo, ratelimit.Adjustment{
+					Op: ratelimit.Refund, Space: acc.space, Key: []byte(acc.key), Limit: acc.limit, Units: r.Receipt.Units, Receipt: r.Receipt,
+				})
+			}
+			acc.wait(13 * time.Microsecond)
+		}
+		slices.Reverse(undo)
+		return undo
+	}
+	for _, u := range queue() {
+		if r := acc.adjust(u.Op, u.Units, u.Receipt); r.Units != 0 {
+			t.Fatalf("given up: got receipt %s", receiptText(r))
+		}
+	}
+	acc.used(0)
+	acc.wait(time.Second)
+	if err := acc.store.Adjust(context.Background(), queue()); err != nil {
+		t.Fatal(err)
+	}
+	acc.used(0)
+	if r := acc.admit(100); r.Delay != 0 {
+		t.Fatalf("want no delay, got %s", resultText(r))
+	}
+}
+
 // fullLog forces as many charges as the log holds entries and one more.
 func fullLog(t testing.TB, h Harness) {
 	most := h.logQuota()
@@ -203,46 +238,4 @@ func fullLog(t testing.TB, h Harness) {
 	if acc.store.Open(large) == nil {
 		t.Fatalf("Open of a log of %d: want it refused", most+1)
 	}
-}
-
-func leaseHeld(t testing.TB, h Harness) {
-	acc := newLab(t, h).leases("policy", per(ratelimit.SlidingLog, 2, time.Minute))
-	first := acc.admit(1).Receipt
-	acc.wait(time.Second)
-	second := acc.admit(1).Receipt
-	if r := acc.deny(1); r.RetryAfter != 59*time.Second {
-		t.Fatalf("want to wait for the oldest lease to lapse, 59s, got %v", r.RetryAfter)
-	}
-	acc.adjust(ratelimit.Refund, 1, first)
-	acc.adjust(ratelimit.Refund, 1, first) // twice gives back once
-	acc.used(1)
-	acc.admit(1)
-	acc.deny(1)
-	acc.adjust(ratelimit.Refund, 1, second)
-	acc.used(1)
-}
-
-func leaseRenewed(t testing.TB, h Harness) {
-	acc := newLab(t, h).leases("policy", per(ratelimit.SlidingLog, 3, time.Minute))
-	kept := acc.admit(2).Receipt
-	lapses := acc.admit(1).Receipt
-	acc.wait(40 * time.Second)
-	kept = acc.adjust(ratelimit.Renew, 0, kept)
-	if kept.At != newYear+40_000_000 || kept.Units != 2 {
-		t.Fatalf("renewed after 40 s: got receipt %s", receiptText(kept))
-	}
-	acc.used(3)
-	acc.wait(20 * time.Second)
-	acc.used(2)
-	acc.admit(1)
-	acc.deny(1)
-	lapses = acc.adjust(ratelimit.Renew, 0, lapses) // a new charge: it had lapsed
-	acc.used(4)
-	acc.adjust(ratelimit.Refund, 1, lapses)
-	acc.adjust(ratelimit.Refund, 2, kept)
-	acc.used(1)
-	if r := acc.adjust(ratelimit.Renew, 0, ratelimit.Receipt{At: kept.At}); r.Units != 0 {
-		t.Fatalf("renewed with nothing held: got receipt %s", receiptText(r))
-	}
-	acc.used(1)
 }

@@ -177,6 +177,16 @@ func TestSuiteFails(t *testing.T) {
 			}},
 			[]string{"a refund/of a fixed window", "a refund/of a sliding counter", "a refund/of a log", "leases/", "random traces"},
 		},
+		"makes what is sound of a wrong Take": {
+			broken{take: func(m *ratelimit.Memory, charges []ratelimit.Charge, results []ratelimit.Result) error {
+				err := m.Take(ctx, charges, results)
+				for i := 0; err != nil && i < len(charges); i++ {
+					_ = m.Take(ctx, charges[i:i+1], results[i:i+1]) // err stands for all
+				}
+				return err
+			}},
+			[]string{"a wrong cost or limit", "a mistake/is a space"},
+		},
 		"folds the case of keys": {
 			broken{take: func(m *ratelimit.Memory, charges []ratelimit.Charge, results []ratelimit.Result) error {
 				return m.Take(ctx, lowered(charges), results)

@@ -47,15 +47,18 @@ type given struct {
 	units  int64
 }
 
-// generate makes the trace of a family and a seed.
-func generate(h Harness, f family, seed, n uint64) *trace {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, n)), h: h, f: f, stage: newStage(h), keys: map[string]int{}}
+// generate makes the n-th trace of a family.
+func generate(h Harness, f family, n uint64) *trace {
+	g := &generator{Rand: rand.New(rand.NewPCG(h.seed(), n)), h: h, f: f, stage: newStage(h), keys: map[string]int{}}
 	g.trace = &trace{}
 	for i := range 1 + g.IntN(f.spaces) {
 		g.addSpace(i)
 	}
 	if f.penalty {
 		g.trace.spaces = append(g.trace.spaces, ratelimit.NewPenaltySpace("penalty", g.penalty()))
+	}
+	if err := g.stage.open(g.trace.spaces); err != nil {
+		panic("storetest: the model failed: " + err.Error())
 	}
 	g.patient = g.IntN(3) == 0
 	g.stage.clock.Set(g.start())

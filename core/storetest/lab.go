@@ -156,15 +156,14 @@ func eachAlgorithm(group string, run func(t testing.TB, h Harness, a ratelimit.A
 // some under another limit since, some with a clock that stepped back.
 func situations(t testing.TB, h Harness, a ratelimit.Algorithm, f func(g *generator, acc account)) {
 	t.Helper()
-	seed := startSeed()
 	for n := range uint64(80) {
 		scope := &scope{TB: t}
-		g := &generator{Rand: rand.New(rand.NewPCG(seed, n)), h: h}
+		g := &generator{Rand: rand.New(rand.NewPCG(h.seed(), n)), h: h}
 		acc := g.situation(newLab(scope, h), a)
 		f(g, acc)
 		scope.close()
 		if t.Failed() {
-			t.Fatalf("seed %d, situation %d", seed, n)
+			t.Fatalf("seed %d, situation %d", h.seed(), n)
 		}
 	}
 }

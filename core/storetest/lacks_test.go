@@ -17,7 +17,7 @@ type modest struct{ *model.Store }
 var errLacking = errors.New("the store lacks it")
 
 func (m modest) Open(s *ratelimit.Space) error {
-	if s.Penalty != nil || s.Lease || s.Limits[0].Algorithm == ratelimit.GCRA {
+	if s.Penalty != nil || s.Lease || len(s.Limits) > 0 && s.Limits[0].Algorithm == ratelimit.GCRA {
 		return errLacking
 	}
 	return m.Store.Open(s)

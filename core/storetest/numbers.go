@@ -87,7 +87,7 @@ func (g *generator) cost(c ratelimit.Charge, at int64) int64 {
 		g.stage.clock.Set(at)
 		c.Cost, c.Mode = 0, ratelimit.Enforce
 		var r [1]ratelimit.Result
-		_ = g.stage.model.Take(context.Background(), []ratelimit.Charge{c}, r[:]) // the model has no errors
+		_ = g.stage.model.Take(context.Background(), []ratelimit.Charge{c}, r[:]) // the charge is a sound one
 		left := r[0].Remaining
 		return pick(g, left, left, left+1, max(0, left-1), 1+left/2)
 	}

@@ -13,8 +13,10 @@ func penaltyChecks(h Harness) []check {
 	lacking := unless(h.Lacks.Penalties, "penalties")
 	return []check{
 		{"a penalty", "bans a key that is denied too often", window, lacking, ban},
+		{"a penalty", "that bans denies the whole Take", window, lacking, banAlone},
 		{"a penalty", "grows and is forgotten", window, lacking, banGrows},
 		{"a penalty", "counts denials within a span", window, lacking, strikesExpire},
+		{"a penalty", "that is opened anew holds at the next decision", window, lacking, changedPenalty},
 		{"a penalty", "is refused at Open where it is out of range", nil, lacking, penaltyRange},
 	}
 }
@@ -94,6 +96,28 @@ func ban(t testing.TB, h Harness) {
 	o.banned(o.offend(), 0)
 }
 
+// banAlone charges where there is room: the ban is all that denies.
+func banAlone(t testing.TB, h Harness) {
+	o := newOffender(t, h, ratelimit.Penalty{Denials: 1, Within: time.Minute, Ban: 10 * time.Minute})
+	room := o.lab.account("room", per(ratelimit.FixedWindow, 10, time.Hour))
+	charges := []ratelimit.Charge{room.charge(2), room.charge(3, ratelimit.Observe), room.charge(1, ratelimit.Force)}
+	room.admit(1)
+	o.offend()
+	for i, r := range o.take(append(charges, o.strikes(1))...) {
+		if want := i < len(charges); r.Allowed != want || want && (r.Used != 1 || r.Receipt.Units != 0) {
+			t.Fatalf("charge %d beside a ban: got %s", i, resultText(r))
+		}
+	}
+	room.used(1)
+	if r := o.take(append(charges, o.strikes(0))...); r[3].Allowed || r[0].Receipt.Units != 2 {
+		t.Fatalf("beside a look at a ban: want it charged, got %s", resultText(r[0]))
+	}
+	room.used(7)
+	o.wait(10 * time.Minute)
+	o.take(append(charges, o.strikes(1))...)
+	room.used(10) // the Observe charge did not fit
+}
+
 func banGrows(t testing.TB, h Harness) {
 	o := newOffender(t, h, ratelimit.Penalty{Denials: 1, Within: time.Minute, Ban: 10 * time.Minute, Factor: 3, Max: time.Hour})
 	for _, length := range []time.Duration{10 * time.Minute, 30 * time.Minute, time.Hour, time.Hour} {
@@ -128,6 +152,35 @@ func strikesExpire(t testing.TB, h Harness) {
 	(account{lab: o.lab, space: o.penalty, key: o.key}).adjust(ratelimit.Reset, 0, ratelimit.Receipt{})
 	o.banned(o.behave(), 0)
 	o.banned(o.offend(), 0)
+}
+
+// changedPenalty opens other penalties of one Prefix, as a new configuration does:
+// what was counted stays, and so does a ban.
+func changedPenalty(t testing.TB, h Harness) {
+	o := newOffender(t, h, ratelimit.Penalty{Denials: 5, Within: time.Minute, Ban: 10 * time.Minute})
+	change := func(p ratelimit.Penalty) {
+		o.penalty = ratelimit.NewPenaltySpace("penalty", p)
+		o.open(o.penalty)
+	}
+	for range 3 {
+		o.banned(o.offend(), 0)
+	}
+	change(ratelimit.Penalty{Denials: 4, Within: time.Minute, Ban: 10 * time.Minute})
+	if r := o.behave(); r.Used != 3 || r.Remaining != 1 {
+		t.Fatalf("3 denials of 4: got %s", resultText(r))
+	}
+	change(ratelimit.Penalty{Denials: 2, Within: time.Minute, Ban: 20 * time.Minute})
+	if r := o.behave(); r.Used != 3 || r.Remaining != 0 {
+		t.Fatalf("3 denials of 2, none since it was 5: got %s", resultText(r))
+	}
+	o.banned(o.offend(), 20*time.Minute)
+	change(ratelimit.Penalty{Denials: 1, Within: time.Minute, Ban: 20 * time.Minute, Factor: 3})
+	o.banned(o.behave(), 20*time.Minute)
+	o.wait(20 * time.Minute)
+	o.banned(o.offend(), time.Hour)
+	o.wait(time.Hour)
+	change(ratelimit.Penalty{Denials: 1, Within: time.Minute, Ban: 20 * time.Minute, Factor: 3, Max: 30 * time.Minute})
+	o.banned(o.offend(), 30*time.Minute)
 }
 
 func penaltyRange(t testing.TB, h Harness) {

@@ -25,14 +25,13 @@ func randomChecks(h Harness) []check {
 
 func playRandom(t testing.TB, h Harness, f family) {
 	t.Helper()
-	seed := startSeed()
-	t.Logf("seed %d, %d steps", seed, *steps)
-	for n := range uint64(max(1, *steps/traceSize)) {
-		tr := generate(h, f, seed, n)
+	t.Logf("seed %d, %d steps", h.seed(), h.steps())
+	for n := range uint64(max(1, h.steps()/traceSize)) {
+		tr := generate(h, f, n)
 		if tr.play(t, h) == nil {
 			continue
 		}
 		tr.shrink(t, h)
-		t.Fatalf("seed %d, trace %d, cut down to %d steps:\n%s\t%v", seed, n, len(tr.steps), tr, tr.play(t, h))
+		t.Fatalf("seed %d, trace %d, cut down to %d steps:\n%s\t%v", h.seed(), n, len(tr.steps), tr, tr.play(t, h))
 	}
 }

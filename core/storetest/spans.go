@@ -12,7 +12,7 @@ import (
 func spanChecks() []check {
 	return eachAlgorithm("no span admits more than promised", func(t testing.TB, h Harness, a ratelimit.Algorithm) {
 		for n := range uint64(8) {
-			rng := rand.New(rand.NewPCG(startSeed(), n))
+			rng := rand.New(rand.NewPCG(h.seed(), n))
 			l := per(a, 1+rng.Int64N(50), time.Duration(1+rng.Int64N(1000))*time.Millisecond)
 			if a <= ratelimit.LeakyBucket {
 				l.Burst = 1 + rng.Int64N(60)

@@ -12,14 +12,12 @@
 //		})
 //	}
 //
-// Two flags of the test binary set how much is tried: -storetest.steps, the random
-// steps a family of limits, and -storetest.seed. A failure prints the seed and the
-// shortest trace found that still fails.
+// [Harness] says how much is tried. A failure prints the seed and the shortest trace
+// found that still fails.
 package storetest
 
 import (
-	"flag"
-	"math/rand/v2"
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -28,13 +26,8 @@ import (
 	ratelimit "github.com/weirhq/ratelimit/core"
 )
 
-var (
-	steps = flag.Int("storetest.steps", 12_800, "random steps a family of limits")
-	seed  = flag.Uint64("storetest.seed", 1, "seed of the random traces; 0 picks one")
-)
-
-// Harness says how to make the store under test, and what it leaves out. Name and
-// Open are required.
+// Harness says how to make the store under test, what it leaves out, and how much
+// is tried. Name and Open are required.
 type Harness struct {
 	Name string
 
@@ -49,6 +42,9 @@ type Harness struct {
 	MaxLogQuota int64
 
 	Lacks Lacks
+
+	Steps int    // random steps a family of limits; 0 means 12,800
+	Seed  uint64 // of the random traces; 0 means 1
 }
 
 // Lacks says what a store leaves out. The suite logs the tests that are left out
@@ -62,11 +58,12 @@ type Lacks struct {
 }
 
 func (h Harness) logQuota() int64 {
-	if h.MaxLogQuota == 0 {
-		return 100_000
-	}
-	return h.MaxLogQuota
+	return cmp.Or(h.MaxLogQuota, 100_000)
 }
+
+func (h Harness) steps() int { return cmp.Or(h.Steps, 12_800) }
+
+func (h Harness) seed() uint64 { return cmp.Or(h.Seed, 1) }
 
 func (h Harness) has(a ratelimit.Algorithm) bool { return !slices.Contains(h.Lacks.Algorithms, a) }
 
@@ -103,7 +100,7 @@ func (c check) leftOut(h Harness) string {
 // checks returns all checks, in the order in which they run.
 func checks(h Harness) []check {
 	return slices.Concat(vectorChecks(), numberChecks(), chargeChecks(h), clockChecks(), adjustChecks(h), keyChecks(),
-		penaltyChecks(h), concurrentChecks(h), randomChecks(h))
+		penaltyChecks(h), mistakeChecks(h), concurrentChecks(h), randomChecks(h))
 }
 
 // Run tests a store, a subtest for each thing that it must hold.
@@ -143,12 +140,4 @@ func unless(lacks bool, word string) string {
 		return word
 	}
 	return ""
-}
-
-// startSeed returns the seed of the random traces.
-func startSeed() uint64 {
-	if *seed == 0 {
-		return rand.Uint64()
-	}
-	return *seed
 }

@@ -44,10 +44,15 @@ func newStage(h Harness) *stage {
 	return &stage{clock: c, model: model.New(c.Now, h.logQuota()), receipts: map[slot]ratelimit.Receipt{}}
 }
 
-// open adds a store under test to the stage.
-func (s *stage) open(t testing.TB, h Harness, spaces []*ratelimit.Space) error {
-	s.store = h.Open(t, s.clock.Now)
+// open opens spaces on the model, and on the store under test if there is one.
+func (s *stage) open(spaces []*ratelimit.Space) error {
 	for _, space := range spaces {
+		if err := s.model.Open(space); err != nil {
+			return err
+		}
+		if s.store == nil {
+			continue
+		}
 		if err := s.store.Open(space); err != nil {
 			return err
 		}
@@ -156,7 +161,8 @@ func (tr *trace) play(t testing.TB, h Harness) error {
 	scope := &scope{TB: t}
 	defer scope.close()
 	s := newStage(h)
-	if err := s.open(scope, h, tr.spaces); err != nil {
+	s.store = h.Open(scope, s.clock.Now)
+	if err := s.open(tr.spaces); err != nil {
 		return err
 	}
 	for i, st := range tr.steps {

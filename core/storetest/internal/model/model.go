@@ -4,7 +4,6 @@
 package model
 
 import (
-	"context"
 	"errors"
 	"math"
 	"math/big"
@@ -51,6 +50,7 @@ type Store struct {
 	logEntries int64
 
 	mu      sync.Mutex
+	opened  map[string]bool // prefixes
 	tallies map[name]tally
 	strikes map[name]*record
 }
@@ -61,13 +61,26 @@ type name struct{ prefix, key string }
 // New returns an empty store with a clock, whose logs hold at most logEntries
 // charges made at different instants.
 func New(now func() time.Time, logEntries int64) *Store {
-	return &Store{now: now, logEntries: logEntries, tallies: map[name]tally{}, strikes: map[name]*record{}}
+	return &Store{now: now, logEntries: logEntries, opened: map[string]bool{}, tallies: map[name]tally{}, strikes: map[name]*record{}}
 }
 
 // Open refuses what is invalid, and logs above the store's bound.
 func (s *Store) Open(space *ratelimit.Space) error {
+	if err := s.holds(space); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opened[string(space.Prefix)] = true
+	return nil
+}
+
+func (s *Store) holds(space *ratelimit.Space) error {
 	if space.Penalty != nil {
 		return space.Penalty.Validate()
+	}
+	if len(space.Limits) == 0 {
+		return errors.New("model: a space without a limit or penalty")
 	}
 	var errs []error
 	for _, l := range space.Limits {
@@ -159,70 +172,20 @@ func (s *Store) Ahead(space *ratelimit.Space, key []byte, l ratelimit.Limit, now
 	return s.tallies[n] != nil && s.stored(n, l, now) == nil
 }
 
-// Adjust corrects charges.
-func (s *Store) Adjust(_ context.Context, adjustments []ratelimit.Adjustment) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.instant()
-	for i := range adjustments {
-		s.adjust(now, &adjustments[i])
+// sound returns why the store cannot do what it is asked, of units under a limit, or nil.
+func (s *Store) sound(space *ratelimit.Space, l ratelimit.Limit, units int64) error {
+	switch {
+	case !s.opened[string(space.Prefix)]:
+		return errors.New("model: the space was never opened")
+	case space.Penalty != nil:
+		return nil
+	case units < 0:
+		return errors.New("model: negative units")
+	case l.Algorithm != space.Limits[0].Algorithm || l.Window != space.Limits[0].Window:
+		return errors.New("model: the limit is of another algorithm or window than its space")
+	default:
+		return l.Validate()
 	}
-	return nil
-}
-
-func (s *Store) adjust(now int64, a *ratelimit.Adjustment) {
-	n := nameOf(a.Space, a.Key)
-	if a.Op == ratelimit.Reset {
-		delete(s.tallies, n)
-		delete(s.strikes, n)
-		return
-	}
-	t := s.stored(n, a.Limit, now)
-	at := now
-	if t != nil {
-		at = max(now, t.last())
-	}
-	switch a.Op {
-	case ratelimit.Refund:
-		if t != nil && !t.refund(a.Limit, at, a.Units, &a.Receipt) {
-			delete(s.tallies, n)
-		}
-		a.Receipt.Units = max(0, a.Receipt.Units-a.Units)
-	case ratelimit.Extra:
-		a.Receipt = s.force(n, t, a.Limit, at, a.Units)
-	case ratelimit.Renew:
-		if units := a.Receipt.Units; units > 0 {
-			if t != nil {
-				moved := a.Receipt
-				if !t.refund(a.Limit, at, units, &moved) {
-					t = nil
-				}
-			}
-			a.Receipt = s.force(n, t, a.Limit, at, units)
-		}
-	}
-}
-
-// force adds units, as far as there is room, to a tally that may be nil.
-func (s *Store) force(n name, t tally, l ratelimit.Limit, at, units int64) ratelimit.Receipt {
-	if t == nil {
-		t = s.fresh(l)
-	}
-	units = min(units, t.room(l, at))
-	if units > 0 {
-		t.put(l, at, units)
-		s.tallies[n] = t
-	}
-	return receipt(t, l, at, units)
-}
-
-// receipt returns what tells a charge that was just made.
-func receipt(t tally, l ratelimit.Limit, at, units int64) ratelimit.Receipt {
-	r := ratelimit.Receipt{At: at, Units: units}
-	if queue, ok := t.(*bucket); ok && queue.queue && units > 0 {
-		r.End = queue.end(l, at)
-	}
-	return r
 }
 
 func micros(d time.Duration) int64 { return int64(d / time.Microsecond) }

@@ -31,6 +31,9 @@ func waits(t *testing.T, a ratelimit.Algorithm, rng *rand.Rand) {
 	}
 	l := limit(ratelimit.MinWindow + time.Duration(rng.Int64N(500))*time.Microsecond)
 	space := ratelimit.NewSpace("policy", l)
+	if err := s.Open(space); err != nil {
+		t.Fatal(err)
+	}
 	for range 1 + rng.IntN(4) {
 		c := []ratelimit.Charge{{Space: space, Limit: l, Cost: 1 + rng.Int64N(12), Mode: ratelimit.Force}}
 		if err := s.Take(context.Background(), c, make([]ratelimit.Result, 1)); err != nil {

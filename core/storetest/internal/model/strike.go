@@ -85,7 +85,7 @@ func (r *record) result(p *ratelimit.Penalty, at, now int64) ratelimit.Result {
 	}
 	live := after(r.strikes, at-micros(p.Within))
 	out.Used = sum(live)
-	out.Remaining = p.Denials - out.Used
+	out.Remaining = max(0, p.Denials-out.Used)
 	if len(live) > 0 {
 		out.NextAfter = told(live[0].at+micros(p.Within)-at, at, now)
 	}

@@ -30,6 +30,11 @@ type pending struct {
 func (s *Store) Take(_ context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, c := range charges {
+		if err := s.sound(c.Space, c.Limit, c.Cost); err != nil {
+			return err
+		}
+	}
 	t := &take{store: s, now: s.instant(), charges: charges, results: results, keys: map[name]*pending{}, struck: map[name]ratelimit.Result{}}
 	for i, c := range charges {
 		switch {
@@ -103,7 +108,7 @@ func (t *take) charge(i int) {
 	t.put(i, p, units)
 	if slack > 0 && wait == 0 {
 		delay := p.after.wait(c.Limit, p.at, c.Limit.Capacity(), 0)
-		t.results[i].Delay = told(delay, p.at, t.now)
+		t.results[i].Delay = told(delay, p.at, p.at) // slept: it does not grow by a step of the clock
 	}
 	if wait > 0 {
 		t.results[i].Allowed = false
@@ -125,7 +130,7 @@ func (t *take) put(i int, p *pending, units int64) {
 	}
 	t.results[i] = look(p.after, l, p.at, t.now)
 	t.results[i].Receipt = receipt(p.after, l, p.at, units)
-	t.results[i].Delay = told(delay, p.at, t.now)
+	t.results[i].Delay = told(delay, p.at, p.at) // slept: it does not grow by a step of the clock
 }
 
 // look returns the numbers of a tally.
