@@ -54,12 +54,19 @@ func TestEndedIsObserved(t *testing.T) {
 	}
 	acquired.End(0, failed)
 	acquired.End(0, nil)
+	if acquired.WantsStatus() {
+		t.Error("the status is asked for after the end")
+	}
+	d, _ := limits.Allow(t.Context(), "ann", 1) // these are told of when a handler answers them
+	limits.Peek(t.Context(), "ann")
+	ratelimit.Refuse(get("ann"), d).End(429, nil)
 
 	want := []ratelimit.Ended{
 		{Outcome: ratelimit.Allowed, Status: 200},
 		{Outcome: ratelimit.Allowed, Status: 404, Err: failed},
 		{Outcome: ratelimit.Denied, Status: 429},
 		{Outcome: ratelimit.Allowed, Err: failed},
+		{Outcome: ratelimit.Denied, Status: 429},
 	}
 	if !slices.Equal(observer.ended, want) {
 		t.Errorf("ended %+v\nwant  %+v", observer.ended, want)

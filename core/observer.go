@@ -22,7 +22,8 @@ type Observer interface {
 // do not look.
 type EndObserver interface {
 	Observer
-	// Ended is called once for each request to which a policy applied.
+	// Ended is called once for each request to which a policy applied, and for each
+	// ticket of Acquire; not for Allow, Peek and Wait, which have no end.
 	Ended(ctx context.Context, e Ended)
 }
 

@@ -111,7 +111,9 @@ func (t *Ticket) Decisions() iter.Seq[Decision] {
 
 // WantsStatus reports whether End is to be told the status of the answer: adapters
 // whose frameworks do not know it wrap the response only then.
-func (t *Ticket) WantsStatus() bool { return t.outcome != Skipped && t.limiter.ends != nil }
+func (t *Ticket) WantsStatus() bool {
+	return t.limiter != nil && t.limiter.ends != nil && t.outcome != Skipped && (t.view != nil || t.own)
+}
 
 // End says that the request is over: with what status (0: not known) and what error
 // of the handler's. It is called exactly once, in a defer without recover, so that
@@ -120,7 +122,7 @@ func (t *Ticket) End(status int, err error) {
 	if t.limiter == nil {
 		return
 	}
-	if t.limiter.ends != nil && t.outcome != Skipped {
+	if t.WantsStatus() {
 		t.limiter.ends.Ended(t.ctx, Ended{Outcome: t.outcome, Status: status, Err: err})
 	}
 	if t.watched != 0 {

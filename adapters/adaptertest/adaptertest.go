@@ -31,6 +31,10 @@ type Adapter struct {
 	// as Request.Route shows it then. nil: as it is.
 	Pattern func(string) string
 
+	// Errors says that handlers hand their errors to the framework, which tells
+	// them to the middlewares around: ErrorHandler and CodedHandler do.
+	Errors bool
+
 	// Cannot says what the framework cannot do, and why. Cases that need it are
 	// left out, and say so.
 	Cannot map[Capability]string
@@ -77,6 +81,7 @@ type Route struct {
 
 	Enter    func()             // not nil: what every handler calls first; it may block
 	Pause    func()             // of StreamHandler
+	Status   int                // of StatusHandler and CodedHandler
 	Account  *ratelimit.Limiter // of CheckHandler
 	Prepare  bool               // of CheckHandler: it calls [Prepare] before it asks
 	Upstream string             // of ProxyHandler: a URL such as "http://127.0.0.1:8080"
@@ -115,6 +120,11 @@ const (
 	// ProxyHandler passes the request on to Upstream. The X-RateLimit headers of
 	// what comes back are not passed on: the limiter's own stand.
 	ProxyHandler
+	// StatusHandler answers Status, with no header and no body; 0: it does nothing.
+	StatusHandler
+	// CodedHandler returns the framework's own error with Status, or answers it where
+	// handlers return none.
+	CodedHandler
 )
 
 // Run runs every case on the adapter.
@@ -124,6 +134,7 @@ func Run(t *testing.T, a Adapter) {
 	}
 	for _, group := range [][]testCase{
 		answers(), nesting(), routes(), handlers(), prepared(), identity(), load(), waiting(), failure(), protocols(), script(),
+		ends(), watched(answers(), handlers(), prepared(), failure(), protocols(), script()),
 	} {
 		for _, c := range group {
 			t.Run(c.name, func(t *testing.T) {

@@ -11,14 +11,13 @@ import (
 )
 
 // Allocs checks that the middleware allocates at most that often for a request, over
-// the bare route, whether it admits or denies and however many policies there are.
-// build builds the app, for frameworks that are net/http handlers. Under the race
-// detector pools drop things at random: call it without.
-func Allocs(t *testing.T, most float64, build func(App) http.Handler) {
+// the bare route, whether it admits or denies and however many policies there are:
+// most where the response has headers anyway, so that their map has its room, fresh
+// where those of the limiter are its first. build builds the app, for frameworks that
+// are net/http handlers. Under the race detector pools drop things at random: call it
+// without.
+func Allocs(t *testing.T, most, fresh float64, build func(App) http.Handler) {
 	t.Helper()
-	bare := Route{Pattern: "/users/{id}"}
-	const peer, peer6 = "203.0.113.7:51514", "[2001:db8::9]:443"
-	base := allocs(t, build(App{Routes: []Route{bare}}), peer, http.StatusOK)
 	byUser := keyfuncs.Func(func(r ratelimit.Request) string { return r.PathValue("id") })
 	for status, limit := range map[int]ratelimit.Limit{
 		http.StatusOK: ratelimit.PerSecond(1 << 30), http.StatusTooManyRequests: ratelimit.PerDay(1),
@@ -29,24 +28,44 @@ func Allocs(t *testing.T, most float64, build func(App) http.Handler) {
 			var policies []ratelimit.Policy
 			for i := range 3 {
 				policies = append(policies, ratelimit.Policy{Name: fmt.Sprintf("p%d", i), Limit: limit, Key: key})
-				limited := bare
-				limited.Use = []Middleware{{Limiter: ratelimit.Must(ratelimit.Config{Policies: policies})}}
-				app := build(App{Routes: []Route{limited}})
-				if got := max(allocs(t, app, peer, status), allocs(t, app, peer6, status)) - base; got > most {
+				limiter := ratelimit.Must(ratelimit.Config{Policies: policies})
+				if got := overhead(t, build, OKHandler, limiter, status, false); got > most {
 					t.Errorf("answering %d, %d policies by %s: %v allocations over the bare route, want at most %v",
 						status, len(policies), name, got, most)
+				}
+				if got := overhead(t, build, StatusHandler, limiter, status, true); got > fresh {
+					t.Errorf("answering %d, %d policies by %s: %v allocations over a bare route without headers, want at most %v",
+						status, len(policies), name, got, fresh)
 				}
 			}
 		}
 	}
 }
 
-func allocs(t *testing.T, h http.Handler, peer string, status int) float64 {
+// overhead returns how much more often the route allocates behind the limiter.
+func overhead(
+	t *testing.T, build func(App) http.Handler, handler HandlerKind, limiter *ratelimit.Limiter, status int, fresh bool,
+) float64 {
+	t.Helper()
+	bare := Route{Pattern: "/users/{id}", Handler: handler}
+	limited := bare
+	limited.Use = []Middleware{{Limiter: limiter}}
+	without, with := build(App{Routes: []Route{bare}}), build(App{Routes: []Route{limited}})
+	const peer, peer6 = "203.0.113.7:51514", "[2001:db8::9]:443"
+	return max(allocs(t, with, peer, status, fresh), allocs(t, with, peer6, status, fresh)) -
+		allocs(t, without, peer, http.StatusOK, fresh)
+}
+
+func allocs(t *testing.T, h http.Handler, peer string, status int, fresh bool) float64 {
 	t.Helper()
 	w, r := &discard{header: make(http.Header)}, httptest.NewRequest(http.MethodGet, "/users/7", nil)
 	r.RemoteAddr = peer
 	serve := func() {
-		clear(w.header)
+		if fresh {
+			w.header = make(http.Header)
+		} else {
+			clear(w.header)
+		}
 		w.status = http.StatusOK
 		h.ServeHTTP(w, r)
 	}

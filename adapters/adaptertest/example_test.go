@@ -66,7 +66,7 @@ func ExampleAllocs() {
 		}
 		return mux
 	}
-	_ = func(t *testing.T) { adaptertest.Allocs(t, 2, build) }
+	_ = func(t *testing.T) { adaptertest.Allocs(t, 1, 2, build) }
 }
 
 func ExamplePanics() {

@@ -30,6 +30,10 @@ func Handler(route Route, deny DenyFunc) http.Handler {
 			writeOK(w)
 		case ErrorHandler:
 			http.Error(w, "broken", http.StatusInternalServerError)
+		case StatusHandler, CodedHandler:
+			if route.Status != 0 {
+				w.WriteHeader(route.Status)
+			}
 		case PanicHandler:
 			panic("adaptertest: the handler panics")
 		case StreamHandler:

@@ -20,6 +20,7 @@ type suite struct {
 	clock   limittest.Clock
 	codes   codes        // what the limiters said of the set-up
 	ran     atomic.Int64 // how often a handler of the case did
+	ends    *endings     // not nil: the limiters are asked how requests end
 }
 
 // limits returns a limiter in memory, on the case's clock.
@@ -33,6 +34,9 @@ func (s *suite) configured(config ratelimit.Config) *ratelimit.Limiter {
 		config.Store = ratelimit.NewMemory(ratelimit.MemoryConfig{Now: s.clock.Now})
 	}
 	config.Observer = &s.codes
+	if s.ends != nil {
+		config.Observer = s.ends
+	}
 	limiter, err := ratelimit.New(config)
 	if err != nil {
 		s.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	chilimit "github.com/weirhq/ratelimit/adapters/chi"
+	httplimit "github.com/weirhq/ratelimit/adapters/nethttp"
 	ratelimit "github.com/weirhq/ratelimit/core"
 )
 
@@ -41,5 +42,24 @@ func TestRouteAndPathValues(t *testing.T) {
 	}
 	if want := []string{"", "", "", "", "7"}; !slices.Equal(ids, want) {
 		t.Errorf("path values %q, want %q", ids, want)
+	}
+}
+
+// An option that is given nil changes nothing: the view is still chi's.
+func TestNilOptions(t *testing.T) {
+	var route string
+	look := chilimit.Limit(ratelimit.PerMinute(1), func(dst []byte, r ratelimit.Request) ([]byte, error) {
+		route = r.Route()
+		return append(dst, 'k'), nil
+	}, chilimit.Skip(nil), chilimit.Denied(nil), httplimit.WithView(nil))
+	r := chi.NewRouter()
+	r.With(look).Get("/users/{id}", func(http.ResponseWriter, *http.Request) {})
+
+	for _, want := range []int{http.StatusOK, http.StatusTooManyRequests} {
+		w := httptest.NewRecorder()
+		r.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/users/7", nil))
+		if w.Code != want || route != "/users/{id}" {
+			t.Errorf("answered %d on %q, want %d", w.Code, route, want)
+		}
 	}
 }

@@ -20,13 +20,18 @@ import (
 	ratelimit "github.com/weirhq/ratelimit/core"
 )
 
-// Option is an extra of [Limit] and [Middleware].
+// Option is an extra of [Limit] and [Middleware]. One that is given nil changes
+// nothing, as a nil field of a [ratelimit.Policy] does.
 type Option func(*middleware)
 
 // Skip lets the requests that skip reports pass unseen: not counted, and without
 // headers. It suits probes; for a single policy there is Policy.If.
 func Skip(skip func(echo.Context) bool) Option {
-	return func(m *middleware) { m.skip = skip }
+	return func(m *middleware) {
+		if skip != nil {
+			m.skip = skip
+		}
+	}
 }
 
 // Denied makes handler answer the requests that are over a limit, in place of the
@@ -35,7 +40,11 @@ func Skip(skip func(echo.Context) bool) Option {
 // the chain, as any handler's. A failed store (503) and a failed key function (500)
 // are answered by the limiter all the same.
 func Denied(handler func(echo.Context, ratelimit.Decision) error) Option {
-	return func(m *middleware) { m.denied = handler }
+	return func(m *middleware) {
+		if handler != nil {
+			m.denied = handler
+		}
+	}
 }
 
 // UseErrorHandler hands the limiter's own answers to the app's HTTPErrorHandler, so
@@ -100,7 +109,12 @@ func (m *middleware) handle(c echo.Context, next echo.HandlerFunc) (err error) {
 	status := http.StatusInternalServerError // for a panic, which leaves it at that
 	defer func() { t.End(status, err) }()
 	t.Wait(c.Request().Context()) // where that fails, the status is 503
-	t.Merge(c.Response().Header().Get)
+	response := c.Response()
+	t.Merge(response.Header().Get)
+	// It stays there, since what is put around it meanwhile may stay as well: echo
+	// begins the next request with another.
+	var recorder *std.Recorder
+	response.Writer, recorder = std.Record(response.Writer, t)
 	switch {
 	case t.Status() == 0:
 		v.setHeaders(t)
@@ -111,13 +125,13 @@ func (m *middleware) handle(c echo.Context, next echo.HandlerFunc) (err error) {
 	default:
 		err = m.refuse(v, t)
 	}
-	status = statusOf(c, err)
+	status = statusOf(response, recorder, err)
 	return err
 }
 
 // answer writes the ticket's own answer.
 func answer(v *view, t *ratelimit.Ticket) error {
-	return std.Answer(v.c.Response(), t, v.room[:])
+	return std.Answer(v.c.Response(), t, &v.block)
 }
 
 // handOver leaves the answer to the app's error handler.
@@ -127,15 +141,18 @@ func handOver(v *view, t *ratelimit.Ticket) error {
 }
 
 func (v *view) setHeaders(t *ratelimit.Ticket) {
-	std.SetHeaders(v.c.Response().Header(), t, "", v.room[:])
+	std.SetHeaders(v.c.Response().Header(), t, "", &v.block)
 }
 
 // statusOf returns the status of a handler's answer. With an error, and nothing
 // written, it is not in the response yet: the app's error handler runs after all
 // middlewares, and most often answers as echo's own does.
-func statusOf(c echo.Context, err error) int {
-	if err == nil || c.Response().Committed {
-		return c.Response().Status
+func statusOf(response *echo.Response, recorder *std.Recorder, err error) int {
+	if status, ok := recorder.Answered(); ok {
+		return status
+	}
+	if err == nil || response.Committed {
+		return response.Status
 	}
 	e, ok := err.(*echo.HTTPError)
 	if !ok {

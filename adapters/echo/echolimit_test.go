@@ -42,6 +42,25 @@ func TestMistakesPanicAtStart(t *testing.T) {
 	})
 }
 
+// An option that is given nil changes nothing, whatever stood before.
+func TestNilOptions(t *testing.T) {
+	isProbe := func(c echo.Context) bool { return c.Path() == "/probe" }
+	say := func(c echo.Context, _ ratelimit.Decision) error { return c.NoContent(http.StatusTeapot) }
+	limiter := limittest.Deny(time.Minute).Limiter()
+	e := echo.New()
+	e.GET("/", hello, echolimit.Middleware(limiter, echolimit.Skip(nil), echolimit.Denied(nil)))
+	kept := echolimit.Middleware(limiter, echolimit.Skip(isProbe), echolimit.Denied(say), echolimit.Skip(nil), echolimit.Denied(nil))
+	e.GET("/kept", hello, kept)
+	e.GET("/probe", hello, kept)
+
+	limittest.AssertDenied(t, get(e, "/"), time.Minute)
+	for path, want := range map[string]int{"/kept": http.StatusTeapot, "/probe": http.StatusOK} {
+		if got := get(e, path).StatusCode; got != want {
+			t.Errorf("%s: answered %d, want %d", path, got, want)
+		}
+	}
+}
+
 // What the Denied handler returns goes the way of any handler's error, and what the
 // error handler answers has the limiter's headers.
 func TestDeniedMayReturnAnError(t *testing.T) {

@@ -39,7 +39,7 @@ func TestStatusOf(t *testing.T) {
 		if c.write != 0 {
 			ctx.NoContent(c.write)
 		}
-		got := statusOf(ctx, c.err)
+		got := statusOf(ctx.Response(), nil, c.err)
 		if c.err != nil {
 			e.HTTPErrorHandler(c.err, ctx)
 		}

@@ -15,7 +15,7 @@ import (
 )
 
 func TestAdapter(t *testing.T) {
-	adaptertest.Run(t, adaptertest.Adapter{Name: "echo", Serve: serve, Pattern: pattern})
+	adaptertest.Run(t, adaptertest.Adapter{Name: "echo", Serve: serve, Pattern: pattern, Errors: true})
 }
 
 // pattern writes "/users/{id}" as "/users/:id".
@@ -77,6 +77,8 @@ func handler(route adaptertest.Route) echo.HandlerFunc {
 	switch route.Handler {
 	case adaptertest.ErrorHandler:
 		return func(echo.Context) error { return errors.New("broken") }
+	case adaptertest.CodedHandler:
+		return func(echo.Context) error { return echo.NewHTTPError(route.Status) }
 	case adaptertest.HintsHandler:
 		return func(c echo.Context) error { // echo's Response takes the first status for the last
 			c.Response().Header().Set("Link", "</style.css>; rel=preload")

@@ -11,10 +11,10 @@ import (
 
 // view shows echo's context, an interface that apps implement anew, so unlike other
 // adapters' views it is a value of its own and costs an allocation. It has room for
-// the values of the headers, or they would cost one as well.
+// the headers' values, or they would cost one as well.
 type view struct {
-	c    echo.Context
-	room [8]string
+	c     echo.Context
+	block std.Block
 }
 
 func (v *view) Context() context.Context { return v.c.Request().Context() }

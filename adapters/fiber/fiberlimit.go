@@ -22,13 +22,18 @@ import (
 	ratelimit "github.com/weirhq/ratelimit/core"
 )
 
-// Option is an extra of [Limit] and [Middleware].
+// Option is an extra of [Limit] and [Middleware]. One that is given nil changes
+// nothing, as a nil field of a [ratelimit.Policy] does.
 type Option func(*middleware)
 
 // Skip lets the requests that skip reports pass unseen: not counted, and without
 // headers. It suits probes; for a single policy there is Policy.If.
 func Skip(skip func(*fiber.Ctx) bool) Option {
-	return func(m *middleware) { m.skip = skip }
+	return func(m *middleware) {
+		if skip != nil {
+			m.skip = skip
+		}
+	}
 }
 
 // Denied makes handler answer the requests that are over a limit, in place of the
@@ -36,7 +41,11 @@ func Skip(skip func(*fiber.Ctx) bool) Option {
 // that it returns goes up the chain, as any handler's. A failed store (503) and a
 // failed key function (500) are answered by the limiter all the same.
 func Denied(handler func(*fiber.Ctx, ratelimit.Decision) error) Option {
-	return func(m *middleware) { m.denied = handler }
+	return func(m *middleware) {
+		if handler != nil {
+			m.denied = handler
+		}
+	}
 }
 
 // UseErrorHandler hands the limiter's own answers to the app's ErrorHandler, as a
@@ -129,10 +138,13 @@ func (m *middleware) handle(c *fiber.Ctx) (err error) {
 	return err
 }
 
-// statusOf returns the status of a handler's answer. With an error it is not in
-// the response yet: the app's ErrorHandler runs after all middlewares, and most
-// often sets this one.
+// statusOf returns the status of a handler's answer, 0 where it takes the connection
+// over. With an error it is not in the response yet: the app's ErrorHandler runs
+// after all middlewares, and most often sets this one.
 func statusOf(c *fiber.Ctx, err error) int {
+	if c.Context().Hijacked() {
+		return 0
+	}
 	if err == nil {
 		return c.Response().StatusCode()
 	}

@@ -79,6 +79,25 @@ func TestMistakesPanicAtStart(t *testing.T) {
 	})
 }
 
+// An option that is given nil changes nothing, whatever stood before.
+func TestNilOptions(t *testing.T) {
+	isProbe := func(c *fiber.Ctx) bool { return c.Path() == "/probe" }
+	say := func(c *fiber.Ctx, _ ratelimit.Decision) error { return c.SendStatus(http.StatusTeapot) }
+	limiter := limittest.Deny(time.Minute).Limiter()
+	app := fiber.New()
+	app.Get("/", fiberlimit.Middleware(limiter, fiberlimit.Skip(nil), fiberlimit.Denied(nil)), ok)
+	kept := fiberlimit.Middleware(limiter, fiberlimit.Skip(isProbe), fiberlimit.Denied(say), fiberlimit.Skip(nil), fiberlimit.Denied(nil))
+	app.Get("/kept", kept, ok)
+	app.Get("/probe", kept, ok)
+
+	limittest.AssertDenied(t, do(t, app, "GET", "/"), time.Minute)
+	for path, want := range map[string]int{"/kept": http.StatusTeapot, "/probe": http.StatusOK} {
+		if got := do(t, app, "GET", path).StatusCode; got != want {
+			t.Errorf("%s: answered %d, want %d", path, got, want)
+		}
+	}
+}
+
 func TestPanicKeepsItsStack(t *testing.T) {
 	adaptertest.PassesPanic(t, func(explode func()) {
 		app := fiber.New()

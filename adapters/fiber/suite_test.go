@@ -28,7 +28,7 @@ func TestAdapter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			adaptertest.Run(t, adaptertest.Adapter{
-				Name: "fiber", Serve: b.serve, Pattern: pattern,
+				Name: "fiber", Serve: b.serve, Pattern: pattern, Errors: true,
 				Cannot: map[adaptertest.Capability]string{
 					adaptertest.EarlyHints: "fasthttp writes one response, when the handler has returned",
 					adaptertest.HangUp:     "fasthttp does not watch the connection while a handler runs",
@@ -135,6 +135,13 @@ func handler(route adaptertest.Route) fiber.Handler {
 		switch route.Handler {
 		case adaptertest.ErrorHandler:
 			return errors.New("broken")
+		case adaptertest.CodedHandler:
+			return fiber.NewError(route.Status)
+		case adaptertest.StatusHandler:
+			if route.Status != 0 {
+				c.Status(route.Status)
+			}
+			return nil
 		case adaptertest.PanicHandler:
 			panic("the handler panics")
 		case adaptertest.StreamHandler:

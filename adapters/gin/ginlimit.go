@@ -23,13 +23,18 @@ import (
 	ratelimit "github.com/weirhq/ratelimit/core"
 )
 
-// Option is an extra of [Limit] and [Middleware].
+// Option is an extra of [Limit] and [Middleware]. One that is given nil changes
+// nothing, as a nil field of a [ratelimit.Policy] does.
 type Option func(*middleware)
 
 // Skip lets the requests that skip reports pass unseen: not counted, and without
 // headers. It suits probes; for a single policy there is Policy.If.
 func Skip(skip func(*gin.Context) bool) Option {
-	return func(m *middleware) { m.skip = skip }
+	return func(m *middleware) {
+		if skip != nil {
+			m.skip = skip
+		}
+	}
 }
 
 // Denied makes handler answer the requests that are over a limit, in place of the
@@ -37,7 +42,11 @@ func Skip(skip func(*gin.Context) bool) Option {
 // it is called. A failed store (503) and a failed key function (500) are answered by
 // the limiter all the same.
 func Denied(handler func(*gin.Context, ratelimit.Decision)) Option {
-	return func(m *middleware) { m.denied = handler }
+	return func(m *middleware) {
+		if handler != nil {
+			m.denied = handler
+		}
+	}
 }
 
 // Limit returns a middleware with one limit, counted in memory under the policy
@@ -72,7 +81,7 @@ func Deny(c *gin.Context, d ratelimit.Decision) {
 	defer t.End(t.Status(), nil)
 	t.Merge(c.Writer.Header().Get)
 	c.Abort()
-	std.Answer(c.Writer, t, nil)
+	std.Answer(c.Writer, t, new(std.Block))
 }
 
 type middleware struct {
@@ -91,20 +100,23 @@ func (m *middleware) handle(c *gin.Context) {
 	defer func() { t.End(status, err) }()
 	t.Wait(c.Request.Context()) // where that fails, the status is 503
 	t.Merge(c.Writer.Header().Get)
+	if t.WantsStatus() {
+		c.Writer = &watcher{ResponseWriter: c.Writer}
+	}
 	switch {
 	case t.Status() == 0:
-		std.SetHeaders(c.Writer.Header(), t, "", nil)
+		std.SetHeaders(c.Writer.Header(), t, "", new(std.Block))
 		before := len(c.Errors)
 		c.Next()
 		err = lastError(c, before)
 	case t.Outcome() == ratelimit.Denied && m.denied != nil:
-		std.SetHeaders(c.Writer.Header(), t, "", nil)
+		std.SetHeaders(c.Writer.Header(), t, "", new(std.Block))
 		c.Abort()
 		c.Status(t.Status()) // not AbortWithStatus, which writes the header
 		m.denied(c, t.Decision())
 	default:
 		c.Abort()
-		std.Answer(c.Writer, t, nil)
+		std.Answer(c.Writer, t, new(std.Block))
 	}
 	status = c.Writer.Status()
 }

@@ -41,6 +41,25 @@ func TestMistakesPanicAtStart(t *testing.T) {
 	})
 }
 
+// An option that is given nil changes nothing, whatever stood before.
+func TestNilOptions(t *testing.T) {
+	isProbe := func(c *gin.Context) bool { return c.FullPath() == "/probe" }
+	say := func(c *gin.Context, _ ratelimit.Decision) { c.Status(http.StatusTeapot) }
+	limiter := limittest.Deny(time.Minute).Limiter()
+	r := gin.New()
+	r.GET("/", ginlimit.Middleware(limiter, ginlimit.Skip(nil), ginlimit.Denied(nil)), hello)
+	kept := ginlimit.Middleware(limiter, ginlimit.Skip(isProbe), ginlimit.Denied(say), ginlimit.Skip(nil), ginlimit.Denied(nil))
+	r.GET("/kept", kept, hello)
+	r.GET("/probe", kept, hello)
+
+	limittest.AssertDenied(t, get(r, "/"), time.Minute)
+	for path, want := range map[string]int{"/kept": http.StatusTeapot, "/probe": http.StatusOK} {
+		if got := get(r, path).StatusCode; got != want {
+			t.Errorf("%s: answered %d, want %d", path, got, want)
+		}
+	}
+}
+
 // gin answers these before it runs a middleware; the request that follows counts.
 func TestRedirectsAreNotCounted(t *testing.T) {
 	r := gin.New()

@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 
 func TestAdapter(t *testing.T) {
 	adaptertest.Run(t, adaptertest.Adapter{
-		Name: "gin", Serve: serve, Pattern: pattern,
+		Name: "gin", Serve: serve, Pattern: pattern, Errors: true,
 		Cannot: map[adaptertest.Capability]string{
 			adaptertest.HandErrors:   "it has no error handler",
 			adaptertest.CountSlashes: "it redirects to the path without it before any middleware runs",
@@ -69,6 +69,8 @@ func handler(route adaptertest.Route) gin.HandlerFunc {
 	switch route.Handler {
 	case adaptertest.ErrorHandler:
 		return func(c *gin.Context) { c.AbortWithError(http.StatusInternalServerError, errors.New("broken")) }
+	case adaptertest.CodedHandler:
+		return func(c *gin.Context) { c.AbortWithError(route.Status, errors.New("coded")) }
 	case adaptertest.HintsHandler:
 		return func(c *gin.Context) { // gin's WriteHeader only notes the status
 			c.Header("Link", "</style.css>; rel=preload")

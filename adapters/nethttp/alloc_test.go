@@ -47,7 +47,7 @@ func request(remoteAddr string) *http.Request {
 
 var peers = []string{"203.0.113.7:51514", "[2001:db8::9]:443"}
 
-func TestMiddlewareAllocs(t *testing.T) { adaptertest.Allocs(t, 2, build) }
+func TestMiddlewareAllocs(t *testing.T) { adaptertest.Allocs(t, 1, 2, build) }
 
 func TestDecisionAllocs(t *testing.T) {
 	tenant := func(r ratelimit.Request) string { return r.Header("X-Tenant") }

@@ -23,13 +23,18 @@ import (
 	ratelimit "github.com/weirhq/ratelimit/core"
 )
 
-// Option is an extra of [Limit] and [Middleware].
+// Option is an extra of [Limit] and [Middleware]. One that is given nil changes
+// nothing, as a nil field of a [ratelimit.Policy] does.
 type Option func(*middleware)
 
 // Skip lets the requests that skip reports pass unseen: not counted, and without
 // headers. It suits probes; for a single policy there is Policy.If.
 func Skip(skip func(*http.Request) bool) Option {
-	return func(m *middleware) { m.skip = skip }
+	return func(m *middleware) {
+		if skip != nil {
+			m.skip = skip
+		}
+	}
 }
 
 // Denied makes handler answer the requests that are over a limit, in place of the
@@ -37,13 +42,21 @@ func Skip(skip func(*http.Request) bool) Option {
 // call WriteHeader, or net/http answers 200. A failed store (503) and a failed key
 // function (500) are answered by the limiter all the same.
 func Denied(handler func(http.ResponseWriter, *http.Request, ratelimit.Decision)) Option {
-	return func(m *middleware) { m.denied = handler }
+	return func(m *middleware) {
+		if handler != nil {
+			m.denied = handler
+		}
+	}
 }
 
 // WithView sets how the limiter sees a request, for routers that keep the route
 // and the path values elsewhere than net/http does. Build it on [View].
 func WithView(view func(*http.Request) ratelimit.View) Option {
-	return func(m *middleware) { m.view = view }
+	return func(m *middleware) {
+		if view != nil {
+			m.view = view
+		}
+	}
 }
 
 // Limit returns a middleware with one limit, counted in memory under the policy
@@ -77,7 +90,7 @@ func Deny(w http.ResponseWriter, r *http.Request, d ratelimit.Decision) {
 	t := ratelimit.Refuse(View(r), d)
 	defer t.End(t.Status(), nil)
 	t.Merge(w.Header().Get)
-	std.Answer(w, t, nil)
+	std.Answer(w, t, new(std.Block))
 }
 
 type middleware struct {
@@ -100,13 +113,17 @@ func (m *middleware) serve(w http.ResponseWriter, r *http.Request, next http.Han
 	t.Merge(w.Header().Get)
 	switch {
 	case t.Status() == 0:
-		std.SetHeaders(w.Header(), t, "", nil)
+		std.SetHeaders(w.Header(), t, "", new(std.Block))
+		w, recorder := std.Record(w, t)
 		next.ServeHTTP(w, r)
+		status = recorder.Status()
 	case t.Outcome() == ratelimit.Denied && m.denied != nil:
-		std.SetHeaders(w.Header(), t, "", nil)
+		std.SetHeaders(w.Header(), t, "", new(std.Block))
+		w, recorder := std.Record(w, t)
 		m.denied(w, r, t.Decision())
+		status = recorder.Status()
 	default:
-		std.Answer(w, t, nil)
+		std.Answer(w, t, new(std.Block))
+		status = t.Status()
 	}
-	status = t.Status() // a handler's own is not known here: 0
 }

@@ -47,6 +47,24 @@ func TestMistakesPanicAtStart(t *testing.T) {
 	})
 }
 
+// An option that is given nil changes nothing, whatever stood before.
+func TestNilOptions(t *testing.T) {
+	isProbe := func(r *http.Request) bool { return r.URL.Path == "/probe" }
+	say := func(w http.ResponseWriter, _ *http.Request, _ ratelimit.Decision) { w.WriteHeader(http.StatusTeapot) }
+	limiter := limittest.Deny(time.Minute).Limiter()
+	none := httplimit.Middleware(limiter, httplimit.Skip(nil), httplimit.Denied(nil), httplimit.WithView(nil))
+	limittest.AssertDenied(t, get(none(http.HandlerFunc(ok))), time.Minute)
+
+	kept := httplimit.Middleware(limiter, httplimit.Skip(isProbe), httplimit.Denied(say), httplimit.Skip(nil), httplimit.Denied(nil))
+	for path, want := range map[string]int{"/": http.StatusTeapot, "/probe": http.StatusOK} {
+		w := httptest.NewRecorder()
+		kept(http.HandlerFunc(ok)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if w.Code != want {
+			t.Errorf("%s: answered %d, want %d", path, w.Code, want)
+		}
+	}
+}
+
 func TestPanicKeepsItsStack(t *testing.T) {
 	adaptertest.PassesPanic(t, func(explode func()) {
 		h := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { explode() })

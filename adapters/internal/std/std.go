@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -88,46 +87,4 @@ func PathValue(r *http.Request, value string) (string, bool) {
 		}
 	}
 	return value, value != ""
-}
-
-// Answer writes the ticket's own answer; of room see [SetHeaders]. An error means
-// that the client is gone.
-//
-// What the response says of another body goes, or the client would wait for the rest
-// of that one. Content-Encoding stays, as with [http.Error]: it may be that of a
-// middleware which compresses whatever is written, see https://go.dev/issue/66343.
-func Answer(w http.ResponseWriter, t *ratelimit.Ticket, room []string) error {
-	contentType, body := t.Body()
-	header := w.Header()
-	for _, name := range [...]string{"Content-Length", "Etag", "Last-Modified"} {
-		delete(header, name)
-	}
-	SetHeaders(header, t, contentType, room)
-	w.WriteHeader(t.Status())
-	_, err := w.Write(body)
-	return err
-}
-
-// SetHeaders sets the ticket's headers and, unless it is "", the content type.
-// Whatever their number, it allocates one string and one slice for all of the values;
-// the slice only if room, which the headers then keep, is too small for it.
-func SetHeaders(h http.Header, t *ratelimit.Ticket, contentType string, room []string) {
-	buf, n := make([]byte, 0, 256), 0
-	for ; ; n++ {
-		_, value, ok := t.HeaderAt(n)
-		if !ok {
-			break
-		}
-		buf = append(buf, value...)
-	}
-	text, values := string(buf), slices.Grow(room[:0], n+1)[:n+1]
-	for i := range n {
-		name, value, _ := t.HeaderAt(i)
-		values[i], text = text[:len(value)], text[len(value):]
-		h[name] = values[i : i+1 : i+1] // capped: a later Add must not reach the next value
-	}
-	if contentType != "" {
-		values[n] = contentType
-		h["Content-Type"] = values[n : n+1 : n+1]
-	}
 }
