@@ -54,3 +54,6 @@ func (p *problems) under(part string, err error) {
 }
 
 func (p problems) join() error { return errors.Join(p...) }
+
+// errIs is errors.Is for the usual case of the error itself.
+func errIs(err, target error) bool { return err == target || errors.Is(err, target) }
