@@ -91,6 +91,10 @@ func TestSuiteFails(t *testing.T) {
 			})},
 			[]string{"NextAfter brings", "known answers/", "random traces"},
 		},
+		"does not tell its instant": {
+			broken{take: each(func(_ ratelimit.Charge, r *ratelimit.Result) { r.Now = 0 })},
+			[]string{"random traces"},
+		},
 		"tells a ResetAfter in whole seconds": {
 			broken{take: each(func(_ ratelimit.Charge, r *ratelimit.Result) {
 				r.ResetAfter = r.ResetAfter.Truncate(time.Second)

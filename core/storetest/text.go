@@ -47,8 +47,8 @@ func limitText(l ratelimit.Limit) string {
 
 // resultText tells everything of a result but what a look's queue would end at.
 func resultText(r ratelimit.Result) string {
-	return fmt.Sprintf("allowed %t used %d remaining %d retry %d reset %d next %d delay %d receipt %s",
-		r.Allowed, r.Used, r.Remaining, micros(r.RetryAfter), micros(r.ResetAfter), micros(r.NextAfter), micros(r.Delay), receiptText(r.Receipt))
+	return fmt.Sprintf("allowed %t used %d remaining %d retry %d reset %d next %d delay %d now %d receipt %s",
+		r.Allowed, r.Used, r.Remaining, micros(r.RetryAfter), micros(r.ResetAfter), micros(r.NextAfter), micros(r.Delay), r.Now, receiptText(r.Receipt))
 }
 
 func receiptText(r ratelimit.Receipt) string {

@@ -51,6 +51,11 @@ func (s *Store) Take(_ context.Context, charges []ratelimit.Charge, results []ra
 			denied = true
 		}
 	}
+	defer func() {
+		for i := range results {
+			results[i].Now = max(1, t.now) // 0 would be: not asked
+		}
+	}()
 	if denied {
 		t.deny()
 		return nil
