@@ -37,7 +37,6 @@ func New(config Config) (*Limiter, error) {
 		onFailure: config.OnFailure, family: &family{policies: map[string]*policy{}, said: map[saying]bool{}},
 	}
 	l.headers.PartitionKey = slices.Clone(config.Headers.PartitionKey)
-	l.family.doubled.left.Store(watchedRequests)
 	l.ends, _ = config.Observer.(EndObserver)
 	if l.reporter == nil {
 		l.reporter = codeLogger{}

@@ -9,34 +9,40 @@ import (
 
 // doubled finds a policy that is charged twice for one request, because its
 // middleware stands twice on the way. It costs nothing until a response is seen
-// that another limiter has written headers to, and then watches some requests.
+// that another limiter has written headers to. Then it watches all requests for a
+// while, and some of those that follow.
 type doubled struct {
 	watching atomic.Bool
-	left     atomic.Int32 // requests that may still be watched
+	seen     atomic.Int64 // requests since then
+	under    atomic.Int64 // watched requests under way
 
 	mu     sync.Mutex
-	active map[uintptr][]*policy // what was charged for the requests under way
+	active map[uintptr][]*policy // what was charged for them
 }
 
-const watchedRequests = 1000
+const watchedFirst = 1000
 
 // suspect starts watching: limiters are stacked here.
 func (d *doubled) suspect() {
-	if !d.watching.Load() && d.left.Load() > 0 {
+	if !d.watching.Load() {
 		d.watching.Store(true)
 	}
 }
 
-// begin notes what a request is charged, and returns a policy that it was charged
-// before.
-func (d *doubled) begin(id uintptr, policies []*policy) (twice *policy) {
-	if d.left.Add(-1) < 0 {
-		d.watching.Store(false)
-		return nil
+// begin notes what a request is charged, where it is watched, and returns a policy
+// that it was charged before.
+func (d *doubled) begin(id uintptr, policies []*policy) (watched bool, twice *policy) {
+	n := d.seen.Add(1)
+	fresh := n <= watchedFirst || uint64(n)*0x9e3779b97f4a7c15>>58 == 0 // one in 64, scattered: in no step with any pattern
+	if !fresh && d.under.Load() == 0 {
+		return false, nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	before := d.active[id]
+	before, known := d.active[id]
+	if !fresh && !known {
+		return false, nil
+	}
 	for _, p := range policies {
 		if slices.Contains(before, p) {
 			twice = p
@@ -45,14 +51,20 @@ func (d *doubled) begin(id uintptr, policies []*policy) (twice *policy) {
 	if d.active == nil {
 		d.active = map[uintptr][]*policy{}
 	}
+	if !known {
+		d.under.Add(1)
+	}
 	d.active[id] = append(before, policies...)
-	return twice
+	return true, twice
 }
 
 func (d *doubled) end(id uintptr) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.active, id)
+	if _, known := d.active[id]; known {
+		delete(d.active, id)
+		d.under.Add(-1)
+	}
 }
 
 // requestID returns what tells a request from all others under way. Middlewares
@@ -73,8 +85,11 @@ func (t *Ticket) watch() {
 	if id == 0 {
 		return
 	}
-	t.watched = id
-	if p := t.limiter.family.doubled.begin(id, t.policies); p != nil {
+	watched, p := t.limiter.family.doubled.begin(id, t.policies)
+	if watched {
+		t.watched = id
+	}
+	if p != nil {
 		t.limiter.misconfigured(t.ctx, p.Name, CodeDoubled,
 			"a request is charged twice under one policy: its middleware stands twice on the way")
 	}

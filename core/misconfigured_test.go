@@ -119,3 +119,20 @@ func TestKeyThatMayBeMissingIsNotReported(t *testing.T) {
 		t.Errorf("reported %+v, want nothing", said)
 	}
 }
+
+// A doubled route that few requests take is found among many that are well set up.
+func TestRareDoubledRouteIsReported(t *testing.T) {
+	b := newBench(pol("api", ratelimit.PerSecond(1<<30)))
+	login := b.With(pol("login", ratelimit.PerSecond(1<<30)))
+	for range 3000 {
+		throughAll(native("ann"), b.Limiter, login)
+	}
+	for range 2000 {
+		throughAll(native("ann"), b.Limiter, b.Limiter)
+		throughAll(native("ann"), b.Limiter, login)
+		throughAll(native("ann"), b.Limiter, login)
+	}
+	if codes := b.codes(); !slices.Equal(codes, []string{"RL002 api"}) {
+		t.Errorf("%q, want the doubled policy", codes)
+	}
+}

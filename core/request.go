@@ -57,7 +57,8 @@ func (r Request) Peer() netip.AddrPort { return r.view.Peer() }
 // Method returns the method, such as "GET".
 func (r Request) Method() string { return r.text(TextMethod) }
 
-// Host returns the host that the client asked for, with a port if it sent one.
+// Host returns the host that the client asked for, with a port if it sent one; some
+// frameworks put it in lower case.
 func (r Request) Host() string { return r.text(TextHost) }
 
 // Path returns the decoded path.
@@ -113,6 +114,7 @@ func (r Request) text(what Text) string {
 const (
 	mostCookies    = 3000
 	mostParameters = 10_000
+	cookieSpace    = " \t\r\n" // what net/http trims
 )
 
 // Cookie returns the value of the first cookie called name, without quotes, and
@@ -128,8 +130,8 @@ func (r Request) Cookie(name string) (string, bool) {
 			return "", false
 		}
 		for pair := range strings.SplitSeq(line, ";") {
-			k, v, _ := strings.Cut(strings.Trim(pair, " \t"), "=")
-			if strings.Trim(k, " \t") != name {
+			k, v, _ := strings.Cut(strings.Trim(pair, cookieSpace), "=")
+			if strings.Trim(k, cookieSpace) != name {
 				continue
 			}
 			if len(v) > 1 && v[0] == '"' && v[len(v)-1] == '"' {
