@@ -11,17 +11,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 )
 
 // client talks to an app over connections that it keeps alive.
 type client struct {
-	t     *testing.T
-	http  *http.Client
-	wire  *http.Transport
-	dials atomic.Int64
+	t    *testing.T
+	http *http.Client
+	wire *http.Transport
 }
 
 // newClient returns a client whose every request goes to addr, whatever its URL
@@ -33,7 +31,6 @@ func newClient(t *testing.T, addr net.Addr, conns int) *client {
 		MaxIdleConnsPerHost: 128,
 		DisableCompression:  true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			c.dials.Add(1)
 			var d net.Dialer
 			return d.DialContext(ctx, addr.Network(), addr.String())
 		},
@@ -87,14 +84,20 @@ func (c *client) send(req *http.Request) *answer {
 		c.t.Errorf("%s: %v", a.name, err)
 		return a
 	}
+	a.read(resp)
+	return a
+}
+
+// read reads the response, and checks what holds for every one.
+func (a *answer) read(resp *http.Response) {
+	a.t.Helper()
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
-		c.t.Errorf("%s: reading the body: %v", a.name, err)
+		a.t.Errorf("%s: reading the body: %v", a.name, err)
 	}
 	a.status, a.header, a.body = resp.StatusCode, resp.Header, string(body)
 	a.sound()
-	return a
 }
 
 // answer is a response, read to its end.

@@ -108,10 +108,11 @@ func handlerHijacks(s *suite) {
 	}
 }
 
-// What an upstream says of its own limits does not reach the client: those are for
-// the proxy, whose handler drops them. Where it does not, net/http's ReverseProxy adds
-// them to the limiter's, so that each header stands twice, and fiber's proxy puts them
-// in the place of the limiter's.
+// What an upstream says of its own limits, which leave more than is left here, does
+// not reach the client. Those are for the proxy, whose handler drops them; where it
+// does not, net/http's ReverseProxy adds them to the limiter's, so that each header
+// stands twice. Where fiber's proxy puts them in the limiter's place, the adapter puts
+// the limiter's back.
 func handlerProxies(s *suite) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-RateLimit-Limit", "9000")

@@ -2,6 +2,7 @@ package adaptertest
 
 import (
 	"bytes"
+	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 func identity() []testCase {
 	return []testCase{
 		{name: "what a key function sees", run: whatKeysSee},
+		{name: "white space around a key", run: spacedKey},
 		{name: "requests without a key", run: withoutKey},
 		{name: "a forged X-Forwarded-For", run: forgedHeader},
 		{name: "a trusted proxy", run: trustedProxy},
@@ -85,6 +87,27 @@ func whatKeysSee(s *suite) {
 	c.do(http.MethodPost, "/users/1/posts").left(6)
 	if got.Length != 0 || !got.LengthKnown {
 		s.Errorf("no body: length %d, known %t", got.Length, got.LengthKnown)
+	}
+}
+
+// White space around a header's value is no part of it (RFC 9110, 5.5): with it, a
+// client would have as many quotas as it can write tabs.
+func spacedKey(s *suite) {
+	values := []string{"k", "k\t", "k \t", "k\t\t ", "\tk", " \t k", "\t k\t "}
+	addr := s.listen("tcp", "127.0.0.1:0", one(s.limits(byKey("key", ratelimit.PerMinute(int64(len(values)))))))
+	conn := s.dial(addr)
+	for i, value := range values {
+		// net/http's client would trim the value.
+		if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: app.test\r\nX-Api-Key: "+value+"\r\n\r\n"); err != nil {
+			s.Fatal(err)
+		}
+		resp, err := http.ReadResponse(conn.reader, nil)
+		if err != nil {
+			s.Fatal(err)
+		}
+		a := &answer{t: s.T, name: strconv.Quote(value)}
+		a.read(resp)
+		a.left(len(values) - 1 - i)
 	}
 }
 

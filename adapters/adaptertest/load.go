@@ -21,7 +21,9 @@ func load() []testCase {
 // Frameworks that recycle a request's memory show here whether a key outlived it.
 func manyKeys(s *suite) {
 	const keys, rounds = 40, 10
-	c := s.serve(one(s.limits(byKey("key", ratelimit.PerMinute(rounds)))))
+	addr := s.listen("tcp", "127.0.0.1:0", one(s.limits(byKey("key", ratelimit.PerMinute(rounds)))))
+	c := newClient(s.T, addr, 1)
+	c.http.Transport = s.dial(addr)
 	for round := range rounds {
 		for key := range keys {
 			c.get("/", "X-Api-Key: key-"+strconv.Itoa(key)).left(rounds - 1 - round)
@@ -29,9 +31,6 @@ func manyKeys(s *suite) {
 	}
 	for key := range keys {
 		c.get("/", "X-Api-Key: key-"+strconv.Itoa(key)).denied()
-	}
-	if n := c.dials.Load(); n != 1 {
-		s.Errorf("%d connections, want one kept alive", n)
 	}
 }
 

@@ -28,7 +28,4 @@ func http2(s *suite) {
 		"Retry-After": "3", "Cache-Control": "no-store",
 		"Content-Type": "application/json", "Content-Length": "47",
 	})
-	if n := c.dials.Load(); n != 1 {
-		s.Errorf("%d connections, want one", n)
-	}
 }

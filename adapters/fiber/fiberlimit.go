@@ -18,7 +18,6 @@ import (
 	"errors"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/gofiber/fiber/v2/utils"
 	ratelimit "github.com/weirhq/ratelimit/core"
 )
 
@@ -39,7 +38,8 @@ func Skip(skip func(*fiber.Ctx) bool) Option {
 // Denied makes handler answer the requests that are over a limit, in place of the
 // limiter. The headers and the status 429 are set before it is called; an error
 // that it returns goes up the chain, as any handler's. A failed store (503) and a
-// failed key function (500) are answered by the limiter all the same.
+// failed key function (500) are answered by the limiter all the same. Headers that
+// it wipes or replaces are set again.
 func Denied(handler func(*fiber.Ctx, ratelimit.Decision) error) Option {
 	return func(m *middleware) {
 		if handler != nil {
@@ -50,9 +50,9 @@ func Denied(handler func(*fiber.Ctx, ratelimit.Decision) error) Option {
 
 // UseErrorHandler hands the limiter's own answers to the app's ErrorHandler, as a
 // *fiber.Error with the status 429, 503 or 500, so that they look like the app's
-// other errors. It is called at once and not after the chain: what it wipes of the
-// limiter's headers is set again, and middlewares further out see the answer, not
-// an error. Denied comes before it.
+// other errors. It is called at once and not after the chain: what it wipes or
+// replaces of the limiter's headers is set again, and middlewares further out see the
+// answer, not an error. Denied comes before it.
 func UseErrorHandler() Option {
 	return func(m *middleware) { m.refuse = handOver }
 }
@@ -75,6 +75,10 @@ func Limit(limit ratelimit.Limit, key ratelimit.KeyFunc, opts ...Option) fiber.H
 // A request that is told to wait waits until the deadline of its UserContext at
 // most. That the client hung up, fasthttp does not tell, and Shutdown lets those
 // that wait have their turn: keep a Delay short.
+//
+// The headers are set before the handler runs. Of what it leaves of them the stricter
+// is told: one that resets the response, or takes over another server's as fiber's
+// proxy does, changes that only to something stricter, or to a denial (429).
 //
 // A ticket ends when the handler returns. What fiber runs later, a body stream
 // writer or a hijacked connection, is not part of it.
@@ -122,12 +126,12 @@ func (m *middleware) handle(c *fiber.Ctx) (err error) {
 	case t.Status() == 0:
 		setHeaders(c, t)
 		err = c.Next()
-		restoreHeaders(c, t)
+		restoreHeaders(c, t, statusOf(c, err))
 	case t.Outcome() == ratelimit.Denied && m.denied != nil:
 		setHeaders(c, t)
 		c.Status(t.Status())
 		err = m.denied(c, t.Decision())
-		restoreHeaders(c, t)
+		restoreHeaders(c, t, t.Status())
 	default:
 		err = m.refuse(c, t)
 	}
@@ -176,7 +180,7 @@ func answer(c *fiber.Ctx, t *ratelimit.Ticket) error {
 func handOver(c *fiber.Ctx, t *ratelimit.Ticket) error {
 	setHeaders(c, t)
 	err := c.App().ErrorHandler(c, fiber.NewError(t.Status()))
-	restoreHeaders(c, t)
+	restoreHeaders(c, t, t.Status())
 	return err
 }
 
@@ -187,36 +191,4 @@ func closeUnread(c *fiber.Ctx) {
 	if c.Request().IsBodyStream() {
 		c.Response().SetConnectionClose()
 	}
-}
-
-// merge tells the ticket what limiters further out have set.
-func merge(c *fiber.Ctx, t *ratelimit.Ticket) {
-	t.Merge(func(name string) string { return utils.UnsafeString(c.Response().Header.Peek(name)) })
-}
-
-// setHeaders sets the ticket's headers. fasthttp copies the values into memory
-// that it has.
-func setHeaders(c *fiber.Ctx, t *ratelimit.Ticket) {
-	for i := 0; ; i++ {
-		name, value, ok := t.HeaderAt(i)
-		if !ok {
-			return
-		}
-		c.Response().Header.SetBytesV(name, value)
-	}
-}
-
-// restoreHeaders sets the ticket's headers again where none of them is left:
-// handlers that reset the response, as fiber's proxy does, did not mean them.
-func restoreHeaders(c *fiber.Ctx, t *ratelimit.Ticket) {
-	for i := 0; ; i++ {
-		name, _, ok := t.HeaderAt(i)
-		if !ok {
-			break
-		}
-		if len(c.Response().Header.Peek(name)) > 0 {
-			return
-		}
-	}
-	setHeaders(c, t)
 }

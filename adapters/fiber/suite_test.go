@@ -185,11 +185,5 @@ func hijack(c *fiber.Ctx) error {
 }
 
 // forward has fiber's proxy put the upstream's response in place of the app's,
-// headers and all, and drops what it says of the upstream's limits.
-func forward(c *fiber.Ctx, upstream string) error {
-	err := proxy.Do(c, upstream+c.OriginalURL())
-	for _, name := range []string{"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset"} {
-		c.Response().Header.Del(name)
-	}
-	return err
-}
+// headers and all.
+func forward(c *fiber.Ctx, upstream string) error { return proxy.Do(c, upstream+c.OriginalURL()) }

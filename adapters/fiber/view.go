@@ -119,10 +119,14 @@ func (v *view) header(name string, i int) (string, bool) {
 		return v.headerInAnyCase(name, i)
 	}
 	if lines := c.Request().Header.PeekAll(name); i < len(lines) {
-		return utils.UnsafeString(lines[i]), true
+		return trimmed(lines[i]), true
 	}
 	return "", false
 }
+
+// trimmed returns a header's value without the white space around it, of which
+// fasthttp leaves the tabs.
+func trimmed(value []byte) string { return strings.Trim(utils.UnsafeString(value), " \t") }
 
 // headerInAnyCase serves apps that keep header names as they were sent.
 func (v *view) headerInAnyCase(name string, i int) (line string, ok bool) {
@@ -131,7 +135,7 @@ func (v *view) headerInAnyCase(name string, i int) (line string, ok bool) {
 			return
 		}
 		if i == 0 {
-			line, ok = utils.UnsafeString(value), true
+			line, ok = trimmed(value), true
 		}
 		i--
 	})

@@ -103,10 +103,10 @@ func (m *middleware) handle(c *gin.Context) {
 	if t.WantsStatus() {
 		c.Writer = &watcher{ResponseWriter: c.Writer}
 	}
+	before := len(c.Errors)
 	switch {
 	case t.Status() == 0:
 		std.SetHeaders(c.Writer.Header(), t, "", new(std.Block))
-		before := len(c.Errors)
 		c.Next()
 		err = lastError(c, before)
 	case t.Outcome() == ratelimit.Denied && m.denied != nil:
@@ -114,6 +114,7 @@ func (m *middleware) handle(c *gin.Context) {
 		c.Abort()
 		c.Status(t.Status()) // not AbortWithStatus, which writes the header
 		m.denied(c, t.Decision())
+		err = lastError(c, before)
 	default:
 		c.Abort()
 		std.Answer(c.Writer, t, new(std.Block))

@@ -42,6 +42,50 @@ func TestRouteAndPathValues(t *testing.T) {
 	}
 }
 
+// What the engine decoded is not decoded again, and what it did not is.
+func TestPathValueIsDecodedOnce(t *testing.T) {
+	for _, engine := range []struct{ raw, escaped, unescape bool }{
+		{false, false, true}, // gin's default
+		{false, false, false},
+		{true, false, true},
+		{true, false, false},
+		{false, true, true},
+		{false, true, false},
+	} {
+		var id string
+		r := gin.New()
+		r.UseRawPath, r.UseEscapedPath, r.UnescapePathValues = engine.raw, engine.escaped, engine.unescape
+		r.GET("/teams/:team/users/:id", look(func(r ratelimit.Request) { id = r.PathValue("id") }), hello)
+		for path, want := range map[string]string{
+			"/teams/a/users/ann":           "ann",
+			"/teams/a/users/%61nn":         "ann",
+			"/teams/%2561nn/users/%61nn":   "ann", // "%61nn" is in the decoded path as well
+			"/teams/%61/users/%2561nn":     "%61nn",
+			"/teams/a/users/100%25":        "100%",
+			"/teams/%61/users/100%25":      "100%",
+			"/teams/%61/users/a%20b":       "a b",
+			"/teams/%61/users/%25%32%35":   "%25",
+			"/teams/%61/users/a%2525%2561": "a%25%61",
+		} {
+			if get(r, path); id != want {
+				t.Errorf("%+v: %s: path value %q, want %q", engine, path, id, want)
+			}
+		}
+	}
+}
+
+// gin leaves what a route that matched in part gave.
+func TestNoPathValueWithoutRoute(t *testing.T) {
+	id := "not asked"
+	r := gin.New()
+	r.RedirectTrailingSlash = false
+	r.Use(look(func(r ratelimit.Request) { id = r.PathValue("id") }))
+	r.GET("/users/:id", hello)
+	if got := get(r, "/users/7/").StatusCode; got != http.StatusNotFound || id != "" {
+		t.Errorf("answered %d, with path value %q; want 404 without one", got, id)
+	}
+}
+
 func TestNativeAndValue(t *testing.T) {
 	type key struct{}
 	var native, own, contexts, both, none any

@@ -13,6 +13,11 @@
 // to them, as [httputil.ReverseProxy] does, is to leave out what that server says of
 // its own limits: they are for the proxy, and clients would be told of two.
 //
+// A client that hangs up while its request waits, as [ratelimit.Delay] has it, ends
+// the wait. net/http notices only once the request's body has been read: where there
+// is one that nobody has read yet, as of a POST, the request waits its time out. The
+// same holds for chi, gin and echo, which are built on net/http.
+//
 // [httputil.ReverseProxy]: https://pkg.go.dev/net/http/httputil#ReverseProxy
 package httplimit
 
