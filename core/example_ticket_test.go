@@ -198,3 +198,26 @@ func ExampleTicket_End() {
 	fmt.Println(handle())
 	// Output: 200 <nil>
 }
+
+// ending is an observer that is told how requests end.
+type ending struct{ printer }
+
+func (ending) Ended(_ context.Context, e ratelimit.Ended) { fmt.Println(e.Outcome, e.Status) }
+
+// An adapter whose framework does not know the status finds it out only if asked.
+func ExampleTicket_WantsStatus() {
+	policy := ratelimit.Policy{Name: "api", Limit: ratelimit.PerMinute(100), Key: byKey}
+	asked := ratelimit.Must(ratelimit.Config{Policies: []ratelimit.Policy{policy}, Observer: ending{}})
+	plain := ratelimit.Must(ratelimit.Config{Policies: []ratelimit.Policy{policy}})
+
+	for _, limits := range []*ratelimit.Limiter{asked, plain} {
+		t := limits.Begin(get("ann"))
+		fmt.Println("wants the status:", t.WantsStatus())
+		t.End(204, nil)
+	}
+	// Output:
+	// api ann allowed, 99 left
+	// wants the status: true
+	// allowed 204
+	// wants the status: false
+}
