@@ -126,7 +126,7 @@ func (l *Limiter) adopt(policies []Policy) error {
 		}
 		if known == nil {
 			if err := p.validate(); err != nil {
-				bad.under(part, asMost(err))
+				bad.under(part, err)
 				continue
 			}
 			known = &policy{Policy: p, space: NewSpace(p.Name, p.Limit), mode: p.Over.mode(), delay: p.Over.wait}

@@ -52,6 +52,21 @@ func (s HeaderStyle) validate() error {
 	return bad.join()
 }
 
+// first returns the name of a header that every limited answer has in this style;
+// Retry-After, which no allowed one has, where there is none.
+func (s HeaderStyle) first() string {
+	switch {
+	case !s.OmitX:
+		return xLimit
+	case s.Draft == Draft6:
+		return d6Limit
+	case s.Draft == Draft11:
+		return d11Limit
+	default:
+		return retryAfter
+	}
+}
+
 // HeaderNames returns the names of the headers of this style that browsers hide from
 // scripts unless a CORS set-up lists them in Access-Control-Expose-Headers.
 func (s HeaderStyle) HeaderNames() []string {

@@ -87,7 +87,7 @@ func (t *Ticket) budget(prior func(string) string) {
 	if d.mode == Observe || d.at == 0 {
 		return // nothing but shadows, or nobody asked
 	}
-	if prior(xLimit) != "" || prior(d6Limit) != "" || prior(d11Limit) != "" {
+	if prior(style.first()) != "" {
 		t.limiter.family.doubled.suspect()
 	}
 	if !style.OmitX && t.stricter(d, prior(xLimit), prior, xRemaining) {

@@ -29,7 +29,7 @@ func (t *Ticket) add(p *policy, r Request) bool {
 	case p.NoKey == NoKeySkip:
 		t.keys = t.keys[:start]
 		return true
-	case p.NoKey == NoKeyDeny && p.mode == Enforce:
+	case p.NoKey == NoKeyDeny && p.mode.denies():
 		t.keys[start] = keyNone
 		t.deny(p, t.keys[start:])
 		return false
