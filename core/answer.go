@@ -92,7 +92,7 @@ func (t *Ticket) problem(b []byte) []byte {
 		b = append(t.appendRetry(b), `,"violated-policies":[`...)
 		first := true
 		for i := range t.decisions {
-			if d := &t.decisions[i]; !d.Fits && d.Enforced() {
+			if d := &t.decisions[i]; d.Outcome == Denied && !d.Fits && d.Enforced() {
 				if !first {
 					b = append(b, ',')
 				}

@@ -1,7 +1,9 @@
 package ratelimit
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +16,8 @@ type Config struct {
 	Headers   HeaderStyle   // zero: X-RateLimit-*
 	Answer    AnswerStyle   // body of a denial; zero: JSON
 	OnFailure FailureMode   // when the store fails; zero: FailOpen
+	Fallback  Store         // where FailLocal counts meanwhile, usually a Memory of this instance; nil: nowhere
+	Share     float64       // of each limit that Fallback holds, above 0 and up to 1: of n instances 1/n
 	Observer  Observer      // nil: misconfigurations go to slog's default logger, nothing else
 	Preflight PreflightMode // zero: true CORS preflights are not limited
 }
@@ -34,7 +38,7 @@ func New(config Config) (*Limiter, error) {
 	l := &Limiter{
 		store: config.Store, observer: config.Observer, reporter: config.Observer,
 		headers: config.Headers, answer: config.Answer, preflight: config.Preflight,
-		onFailure: config.OnFailure, family: &family{policies: map[string]*policy{}, said: map[saying]bool{}},
+		onFailure: config.OnFailure, fallback: config.Fallback, share: config.Share, family: &family{policies: map[string]*policy{}, said: map[saying]bool{}},
 	}
 	l.headers.PartitionKey = slices.Clone(config.Headers.PartitionKey)
 	l.ends, _ = config.Observer.(EndObserver)
@@ -48,13 +52,7 @@ func New(config Config) (*Limiter, error) {
 		bad.under("Store: ", m.validate())
 		l.store = new(Memory) // so that the rest is checked all the same
 	}
-	if l.onFailure == FailDefault {
-		l.onFailure = FailOpen
-	}
-	if config.OnFailure > FailClosed {
-		bad.add("OnFailure", "is unknown: %d", config.OnFailure)
-		l.onFailure = FailOpen // so that the policies are not blamed for it
-	}
+	bad.under("", l.checkFailure())
 	if config.Preflight > PreflightLimit {
 		bad.add("Preflight", "is unknown: %d", config.Preflight)
 	}
@@ -67,6 +65,45 @@ func New(config Config) (*Limiter, error) {
 		return nil, bad.join()
 	}
 	return l, nil
+}
+
+// checkFailure resolves and checks what is to happen when the store fails. What is
+// wrong it makes harmless, so that the policies are not blamed for it.
+func (l *Limiter) checkFailure() error {
+	var bad problems
+	if m, ok := l.fallback.(*Memory); ok && m.validate() != nil {
+		bad.under("Fallback: ", m.validate())
+		l.fallback = new(Memory)
+	}
+	switch {
+	case l.fallback == nil:
+		if l.share != 0 {
+			bad.add("Share", "belongs to a Fallback, and there is none")
+		}
+	case sameStore(l.fallback, l.store):
+		bad.add("Fallback", "must not be the Store itself, which has just failed")
+	}
+	if l.fallback != nil && !(l.share > 0 && l.share <= 1) { // not NaN either
+		bad.add("Share", "must be above 0 and at most 1, is %v", l.share)
+		l.share = 1
+	}
+	switch {
+	case l.onFailure == FailDefault:
+		l.onFailure = FailOpen
+	case l.onFailure > FailLocal:
+		bad.add("OnFailure", "is unknown: %d", l.onFailure)
+		l.onFailure = FailOpen
+	case l.onFailure == FailLocal && l.fallback == nil:
+		bad.add("OnFailure", "FailLocal needs a Fallback")
+		l.onFailure = FailOpen
+	}
+	return bad.join()
+}
+
+// sameStore compares two stores, which need not be comparable.
+func sameStore(a, b Store) bool {
+	t := reflect.TypeOf(a)
+	return t == reflect.TypeOf(b) && t.Comparable() && a == b
 }
 
 // Must is New for start-up code: it panics on an error.
@@ -133,7 +170,11 @@ func (l *Limiter) adopt(policies []Policy) error {
 			if p.Most != p.Limit {
 				known.space.Limits = append(known.space.Limits, p.Most)
 			}
-			if err := l.store.Open(known.space); err != nil {
+			err := l.store.Open(known.space)
+			if p.OnFailure == FailLocal {
+				err = errors.Join(err, l.openLocal(known))
+			}
+			if err != nil {
 				bad.under(part, asMost(err))
 				continue
 			}
@@ -147,6 +188,19 @@ func (l *Limiter) adopt(policies []Policy) error {
 		l.family.policies[p.Name] = p
 	}
 	return nil
+}
+
+// openLocal opens a policy's space on the fallback.
+func (l *Limiter) openLocal(p *policy) error {
+	if l.fallback == nil {
+		return &ConfigError{Field: "OnFailure", Reason: "FailLocal needs a Fallback"}
+	}
+	limits := make([]Limit, len(p.space.Limits))
+	for i, limit := range p.space.Limits {
+		limits[i] = limit.shared(l.share)
+	}
+	p.local = NewSpace(p.Name, limits...)
+	return l.fallback.Open(p.local)
 }
 
 // asMost names the second limit of a policy's space as the policy does.

@@ -3,6 +3,7 @@ package ratelimit_test
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ func (p picky) Open(*ratelimit.Space) error { return p.err }
 // Every field of a Config is checked at New, and the error names it.
 func TestNewRefuses(t *testing.T) {
 	fine := ratelimit.PerMinute(10)
+	same := limittest.Allow()
 	one := func(p ratelimit.Policy) ratelimit.Config { return ratelimit.Config{Policies: []ratelimit.Policy{p}} }
 	with := func(change func(*ratelimit.Policy)) ratelimit.Config {
 		p := pol("api", fine)
@@ -37,6 +39,23 @@ func TestNewRefuses(t *testing.T) {
 		wrong  []string
 	}{
 		{"failure mode", ratelimit.Config{OnFailure: 9}, []string{"OnFailure"}},
+		{"local nowhere", ratelimit.Config{OnFailure: ratelimit.FailLocal}, []string{"OnFailure"}},
+		{"share of nothing", ratelimit.Config{Share: 0.5}, []string{"Share"}},
+		{"share missing", ratelimit.Config{Fallback: limittest.Allow()}, []string{"Share"}},
+		{"share negative", ratelimit.Config{Fallback: limittest.Allow(), Share: -1}, []string{"Share"}},
+		{"share above 1", ratelimit.Config{Fallback: limittest.Allow(), Share: 1.5}, []string{"Share"}},
+		{"share not a number", ratelimit.Config{Fallback: limittest.Allow(), Share: math.NaN()}, []string{"Share"}},
+		{"fallback is the store", ratelimit.Config{Store: same, Fallback: same, Share: 1}, []string{"Fallback"}},
+		{"fallback nil", ratelimit.Config{Fallback: (*ratelimit.Memory)(nil), Share: 1}, []string{"Fallback: Memory"}},
+		{"policy local nowhere", with(func(p *ratelimit.Policy) { p.OnFailure = ratelimit.FailLocal }), []string{api + "OnFailure"}},
+		{
+			"fallback refuses",
+			ratelimit.Config{
+				Fallback: picky{limittest.Allow(), &ratelimit.ConfigError{Field: "Limit.Window", Reason: "is too long"}}, Share: 1, OnFailure: ratelimit.FailLocal,
+				Policies: []ratelimit.Policy{pol("api", fine)},
+			},
+			[]string{api + "Limit.Window"},
+		},
 		{"preflight", ratelimit.Config{Preflight: 9}, []string{"Preflight"}},
 		{"answer", ratelimit.Config{Answer: 9}, []string{"Answer"}},
 		{"draft", ratelimit.Config{Headers: ratelimit.HeaderStyle{Draft: 9}}, []string{"Headers.Draft"}},

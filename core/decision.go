@@ -46,8 +46,9 @@ type Decision struct {
 	ResetAfter time.Duration // until the whole quota is back
 	NextAfter  time.Duration // until Remaining grows by one; 0 when full
 	Delay      time.Duration // how long the request is to wait; of Allow's, for all policies
+	Local      bool          // decided on Config.Fallback, under a share of the policy's limit
 
-	at     int64 // µs; 0: none
+	at     int64 // µs; 0: not asked
 	mode   Mode
 	closed bool // a failed store's policy fails closed
 
@@ -86,6 +87,9 @@ func binding(ds []Decision, o Outcome) int {
 }
 
 func (d *Decision) outranks(o *Decision, outcome Outcome) bool {
+	if d.at == 0 || o.at == 0 {
+		return d.at > o.at // what was asked before what was not
+	}
 	if a, b := d.mode.rank(), o.mode.rank(); a != b {
 		return a < b
 	}

@@ -24,8 +24,11 @@ func (l *Limiter) Describe() string {
 		case p.NoKey == NoKeyDeny && p.mode.denies():
 			b.WriteString("; without a key denied")
 		}
-		if p.OnFailure == FailClosed && p.mode != Observe {
+		switch {
+		case p.OnFailure == FailClosed && p.mode != Observe:
 			b.WriteString("; 503 while the store is down")
+		case p.local != nil:
+			fmt.Fprintf(&b, "; %s while the store is down", p.local.Limits[0].words())
 		}
 		b.WriteByte('\n')
 	}

@@ -20,6 +20,11 @@ var (
 	// ErrUnavailable is returned by Wait where the store failed and a policy fails
 	// closed.
 	ErrUnavailable = errors.New("ratelimit: the store is unavailable")
+
+	// ErrMisuse is what a store's error wraps where the call is at fault and not the
+	// store: a negative cost, an invalid limit, a space that was never opened. It
+	// says nothing about the store's health.
+	ErrMisuse = errors.New("ratelimit: misuse of a store")
 )
 
 // ConfigError is one mistake in a configuration. Functions that check one return
@@ -49,7 +54,10 @@ func (p *problems) under(part string, err error) {
 	case *ConfigError:
 		*p = append(*p, &ConfigError{Field: part + e.Field, Reason: e.Reason})
 	default:
-		*p = append(*p, fmt.Errorf("ratelimit: %s%w", part, err))
+		if part != "" {
+			err = fmt.Errorf("ratelimit: %s%w", part, err)
+		}
+		*p = append(*p, err)
 	}
 }
 

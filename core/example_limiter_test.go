@@ -2,6 +2,7 @@ package ratelimit_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -205,4 +206,26 @@ func ExampleObserver() {
 func ExampleCode_URL() {
 	fmt.Println(ratelimit.CodeUntrustedProxy.URL())
 	// Output: https://github.com/weirhq/ratelimit/blob/main/docs/codes.md#RL001
+}
+
+// While the store is down, each of four instances holds a quarter of the limit by
+// itself.
+func ExampleConfig_fallback() {
+	limits := ratelimit.Must(ratelimit.Config{
+		Store:     limittest.Fail(errors.New("connection refused")),
+		OnFailure: ratelimit.FailLocal,
+		Fallback:  ratelimit.NewMemory(ratelimit.MemoryConfig{}),
+		Share:     0.25,
+		Policies:  []ratelimit.Policy{{Name: "mail", Limit: ratelimit.PerHour(8), Key: byUser}},
+	})
+	fmt.Print(limits.Describe())
+	for range 3 {
+		d, _ := limits.Allow(context.Background(), "ann", 1)
+		fmt.Println(d.Allowed(), d.Remaining, d.Local)
+	}
+	// Output:
+	// mail: 8 per h (token_bucket), above it denied; 2 per h (token_bucket) while the store is down
+	// true 1 true
+	// true 0 true
+	// false 0 true
 }

@@ -2,6 +2,7 @@ package ratelimit_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -54,7 +55,7 @@ func ExampleMemory_Open() {
 	fmt.Println(store.Open(ratelimit.NewSpace("log", ratelimit.PerDay(1_000_000).Using(ratelimit.SlidingLog))))
 	// Output:
 	// <nil>
-	// ratelimit: Limit.Quota of a sliding log in memory is at most 100000, is 1000000
+	// ratelimit: Limit.Quota of a sliding log in this store is at most 100000, is 1000000
 }
 
 // What a limiter asks its store: all charges of a request at once.
@@ -149,4 +150,39 @@ func ExampleNewPenaltySpace() {
 	// true true 0s <nil>
 	// false true 0s <nil>
 	// false false 1h0m0s <nil>
+}
+
+func ExampleSpace_Validate() {
+	space := ratelimit.NewSpace("api", ratelimit.PerMinute(0))
+	fmt.Println(space.Validate())
+	// Output: ratelimit: Limit.Quota must be 1 to 2147483648, is 0
+}
+
+func ExampleSpace_ValidateLogs() {
+	space := ratelimit.NewSpace("api", ratelimit.PerDay(20_000).Using(ratelimit.SlidingLog))
+	fmt.Println(space.ValidateLogs(10_000))
+	// Output: ratelimit: Limit.Quota of a sliding log in this store is at most 10000, is 20000
+}
+
+// A store checks a call before it does anything.
+func ExampleCheckTake() {
+	space := ratelimit.NewSpace("api", ratelimit.PerMinute(10))
+	charges := []ratelimit.Charge{{Space: space, Limit: space.Limits[0], Cost: -1}}
+	err := ratelimit.CheckTake(charges, make([]ratelimit.Result, 1))
+	fmt.Println(errors.Is(err, ratelimit.ErrMisuse))
+	// Output: true
+}
+
+func ExampleCheckAdjustment() {
+	space := ratelimit.NewSpace("api", ratelimit.PerMinute(10))
+	renew := ratelimit.Adjustment{Op: ratelimit.Renew, Space: space, Limit: space.Limits[0]}
+	fmt.Println(ratelimit.CheckAdjustment(&renew))
+	// Output: ratelimit: misuse of a store: only a lease can be renewed: policy "api"
+}
+
+// Without an observer a misconfiguration is logged, and what else a store reports is not.
+func ExampleReport_To() {
+	report := ratelimit.Report{Kind: ratelimit.ReportStoreError, Err: errors.New("connection refused")}
+	report.To(context.Background(), nil)
+	// Output:
 }

@@ -136,7 +136,7 @@ func (t *Ticket) list(name string, prior func(string) string, member func([]byte
 	}
 	for i := range t.decisions {
 		d := &t.decisions[i]
-		if d.mode == Observe || denied && (d.Fits || d.mode != Enforce) {
+		if d.mode == Observe || d.at == 0 || denied && (d.Fits || d.mode != Enforce) {
 			continue
 		}
 		if len(b) > from {

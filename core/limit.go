@@ -106,6 +106,24 @@ func (l Limit) Capacity() int64 {
 	return l.Quota
 }
 
+// shared returns a share of the limit, at least one unit, for an instance that counts
+// by itself.
+func (l Limit) shared(share float64) Limit {
+	part := func(n int64) int64 { return max(1, int64(float64(n)*share)) }
+	capacity := part(l.Capacity())
+	l.Quota = part(l.Quota)
+	if l.Algorithm == GCRA { // which a slower rate must not make too large to hold
+		capacity = min(capacity, int64(maxGCRA)/l.interval())
+	}
+	if l.Algorithm.bucket() {
+		l.Burst = capacity
+	}
+	return l
+}
+
+// interval returns the ns of a unit, rounded up.
+func (l Limit) interval() int64 { return (int64(l.Window) + l.Quota - 1) / l.Quota }
+
 // Validate returns everything that is wrong with the limit, as *[ConfigError]
 // values joined, or nil. New calls it for every policy.
 func (l Limit) Validate() error {
@@ -129,8 +147,7 @@ func (l Limit) Validate() error {
 		bad.add("Burst", "belongs to the bucket algorithms, not to %v", l.Algorithm)
 	}
 	if bad == nil && l.Algorithm == GCRA {
-		interval := (int64(l.Window) + l.Quota - 1) / l.Quota // ns a unit, rounded up
-		switch {
+		switch interval := l.interval(); {
 		case l.Quota > int64(l.Window):
 			bad.add("Quota", "of GCRA must be at most one unit a nanosecond, is %d per %v", l.Quota, l.Window)
 		case l.Capacity() > int64(maxGCRA)/interval:

@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -19,6 +20,8 @@ type Limiter struct {
 	answer    AnswerStyle
 	preflight PreflightMode
 	onFailure FailureMode
+	fallback  Store // may be nil
+	share     float64
 	observer  Observer    // may be nil
 	reporter  Observer    // never nil
 	ends      EndObserver // may be nil
@@ -201,15 +204,24 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Reset forgets a key under every policy of the limiter: its whole quota is back.
+// Reset forgets a key under every policy of the limiter, on the fallback too: its
+// whole quota is back.
 func (l *Limiter) Reset(ctx context.Context, key string) error {
 	t := Ticket{limiter: l, ctx: ctx}
-	adjustments := make([]Adjustment, len(l.policies))
-	for i, p := range l.policies {
-		start := t.key(key)
-		adjustments[i] = Adjustment{Op: Reset, Space: p.space, Key: t.keys[start:], Limit: p.Limit}
+	start := t.key(key)
+	var shared, local []Adjustment
+	for _, p := range l.policies {
+		a := Adjustment{Op: Reset, Space: p.space, Key: t.keys[start:], Limit: p.Limit}
+		shared = append(shared, a)
+		if a.Space = p.local; p.local != nil {
+			local = append(local, a)
+		}
 	}
-	if err := l.store.Adjust(ctx, adjustments); err != nil {
+	err := l.store.Adjust(ctx, shared)
+	if local != nil {
+		err = errors.Join(err, l.fallback.Adjust(ctx, local))
+	}
+	if err != nil {
 		return fmt.Errorf("ratelimit: reset: %w", err)
 	}
 	return nil

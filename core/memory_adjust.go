@@ -15,23 +15,22 @@ func (m *Memory) Adjust(ctx context.Context, adjustments []Adjustment) error {
 	for i := range adjustments {
 		adj := &adjustments[i]
 		sp, err := m.space(adj.Space)
-		if err == nil && adj.Op != Reset {
-			err = sp.check(&adj.Limit, adj.Units)
+		if err != nil {
+			err = fmt.Errorf("%w: policy %q", err, adj.Space.Policy)
+		} else {
+			err = CheckAdjustment(adj)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("ratelimit: %q: %w", adj.Space.Policy, err))
+			errs = append(errs, err)
 			continue
 		}
 		c := claim{space: sp}
 		c.shard, c.fp, _ = m.locate(sp, adj.Key)
 		c.shard.mu.Lock()
 		c.load()
-		err = c.adjust(adj, now)
+		c.adjust(adj, now)
 		c.shard.mu.Unlock()
 		sp.evicted(ctx, c.evicted, now)
-		if err != nil {
-			errs = append(errs, err)
-		}
 	}
 	if len(adjustments) > 0 {
 		m.step(ctx, now)
@@ -39,24 +38,19 @@ func (m *Memory) Adjust(ctx context.Context, adjustments []Adjustment) error {
 	return errors.Join(errs...)
 }
 
-func (c *claim) adjust(adj *Adjustment, now int64) error {
-	switch {
-	case adj.Op == Reset:
+func (c *claim) adjust(adj *Adjustment, now int64) {
+	switch adj.Op {
+	case Refund:
+		c.refund(adj, now)
+	case Extra:
+		c.extra(adj, adj.Units, now)
+	case Renew:
+		c.renew(adj, now)
+	case Reset:
 		if c.slot >= 0 {
 			c.shard.drop(c.space, c.table, c.slot)
 		}
-	case c.space.strikes:
-		return fmt.Errorf("ratelimit: strikes can only be reset: %q", adj.Space.Policy)
-	case adj.Op == Refund:
-		c.refund(adj, now)
-	case adj.Op == Extra:
-		c.extra(adj, adj.Units, now)
-	case adj.Op == Renew && c.space.log:
-		c.renew(adj, now)
-	default:
-		return fmt.Errorf("ratelimit: only a lease can be renewed: %q", adj.Space.Policy)
 	}
-	return nil
 }
 
 // extra charges units now, wherever that leads.

@@ -3,10 +3,8 @@ package ratelimit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/bits"
 	"sync/atomic"
-	"time"
 
 	"github.com/weirhq/ratelimit/core/internal/algorithm"
 )
@@ -20,12 +18,10 @@ type memorySpace struct {
 	policy  string
 	prefix  string
 	id      uint64 // orders locks
-	public  Algorithm
 	kind    algorithm.Kind
 	log     bool // the state is a log: sliding log, lease, strikes
 	strikes bool
-	length  time.Duration
-	window  int64 // the same, µs
+	window  int64 // µs
 	stride  int   // words a slot
 	maxKeys int64
 	shards  []memoryShard
@@ -43,48 +39,24 @@ type memorySpace struct {
 
 const maxShards = 256
 
-var (
-	errNotOpened = errors.New("the space was never opened")
-	errStrike    = errors.New("a Strike, and nothing else, goes to a penalty space")
-	errCharge    = errors.New("a charge needs a valid limit of its space's algorithm and window, and a cost of at least 0")
-)
-
 // newMemorySpace returns the space that s asks for, or why it cannot be held.
 func newMemorySpace(s *Space) (*memorySpace, error) {
-	var bad problems
-	sp := &memorySpace{policy: s.Policy, prefix: string(s.Prefix), stride: 4}
-	switch {
-	case s.Penalty != nil:
-		bad.under("", s.Penalty.Validate())
-		sp.log, sp.strikes, sp.stride, sp.length = true, true, 6, s.Penalty.Within
-	case len(s.Limits) == 0:
-		bad.add("Limits", "of a space are missing")
-	default:
-		first := s.Limits[0]
-		for i, l := range s.Limits {
-			field := "Limit."
-			if i > 0 {
-				field = fmt.Sprintf("Limits[%d].", i)
-			}
-			bad.under(field, l.Validate())
-			if l.Algorithm == SlidingLog && l.Quota > algorithm.MaxEntries {
-				bad.add(field+"Quota", "of a sliding log in memory is at most %d, is %d", algorithm.MaxEntries, l.Quota)
-			}
-			if l.Algorithm != first.Algorithm || l.Window != first.Window {
-				bad.add("Limits", "of one space must share algorithm and window")
-			}
-		}
-		if s.Lease && first.Algorithm != SlidingLog {
-			bad.add("Limit.Algorithm", "of a lease must be %v, is %v", SlidingLog, first.Algorithm)
-		}
-		sp.public, sp.kind, sp.length = first.Algorithm, algorithm.Kind(first.Algorithm), first.Window
-		sp.log = first.Algorithm == SlidingLog
-		if sp.log || first.Algorithm == GCRA {
-			sp.stride = 5
-		}
+	if err := errors.Join(s.Validate(), s.ValidateLogs(algorithm.MaxEntries)); err != nil {
+		return nil, err
 	}
-	sp.window = sp.length.Microseconds()
-	return sp, bad.join()
+	sp := &memorySpace{policy: s.Policy, prefix: string(s.Prefix), stride: 4}
+	if s.Penalty != nil {
+		sp.log, sp.strikes, sp.stride = true, true, 6
+		sp.window = s.Penalty.Within.Microseconds()
+		return sp, nil
+	}
+	first := s.Limits[0]
+	sp.kind, sp.window = algorithm.Kind(first.Algorithm), first.Window.Microseconds()
+	sp.log = first.Algorithm == SlidingLog
+	if sp.log || first.Algorithm == GCRA {
+		sp.stride = 5
+	}
+	return sp, nil
 }
 
 // own makes the space the n-th of a store's.
@@ -154,18 +126,6 @@ func (sp *memorySpace) slow(quota int64) {
 			return
 		}
 	}
-}
-
-// check refuses what the arithmetic is not made for, before any lock is taken.
-func (sp *memorySpace) check(l *Limit, units int64) error {
-	ok := units >= 0
-	if known := *sp.limits.Load(); !sp.strikes && (len(known) == 0 || known[0] != *l) {
-		ok = ok && l.Algorithm == sp.public && l.Window == sp.length && l.Validate() == nil
-	}
-	if !ok {
-		return errCharge
-	}
-	return nil
 }
 
 const reportEvery = 1_000_000 // µs

@@ -12,13 +12,13 @@ const usualCharges = 8 // a Take of up to so many does not allocate
 // Take implements [Store].
 func (m *Memory) Take(ctx context.Context, charges []Charge, results []Result) error {
 	if len(charges) != len(results) {
-		return fmt.Errorf("ratelimit: %d charges and %d results", len(charges), len(results))
+		return fmt.Errorf("%w: %d charges and %d results", ErrMisuse, len(charges), len(results))
 	}
 	switch n := len(charges); {
 	case n == 0:
 		return nil
 	case n == 1 && charges[0].Mode <= Force:
-		return m.takeOne(ctx, &charges[0], &results[0])
+		return m.takeOne(ctx, charges, &results[0])
 	case n <= usualCharges:
 		var claims [usualCharges]claim
 		return m.take(ctx, charges, results, claims[:n])
@@ -28,11 +28,12 @@ func (m *Memory) Take(ctx context.Context, charges []Charge, results []Result) e
 }
 
 // takeOne is take for the usual case, a charge by itself.
-func (m *Memory) takeOne(ctx context.Context, c *Charge, r *Result) error {
-	sp, err := m.spaceFor(c)
+func (m *Memory) takeOne(ctx context.Context, charges []Charge, r *Result) error {
+	sp, err := m.spaceFor(charges, 0)
 	if err != nil {
 		return err
 	}
+	c := &charges[0]
 	k := claim{space: sp}
 	k.shard, k.fp, _ = m.locate(sp, c.Key)
 	now := m.clock.micros()
@@ -48,16 +49,14 @@ func (m *Memory) takeOne(ctx context.Context, c *Charge, r *Result) error {
 }
 
 // spaceFor returns the space of a charge that can be decided.
-func (m *Memory) spaceFor(c *Charge) (*memorySpace, error) {
+func (m *Memory) spaceFor(charges []Charge, i int) (*memorySpace, error) {
+	c := &charges[i]
 	sp, err := m.space(c.Space)
 	if err == nil {
-		err = sp.check(&c.Limit, c.Cost)
-	}
-	if err == nil && sp.strikes != (c.Mode == Strike) {
-		err = errStrike
+		err = checkCharge(charges, i)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ratelimit: %q: %w", c.Space.Policy, err)
+		return nil, fmt.Errorf("%w: policy %q", err, c.Space.Policy)
 	}
 	return sp, nil
 }
@@ -83,12 +82,9 @@ func (m *Memory) take(ctx context.Context, charges []Charge, results []Result, c
 // claim finds where the i-th charge's key lives.
 func (m *Memory) claim(claims []claim, i int, charges []Charge) error {
 	c := &charges[i]
-	sp, err := m.spaceFor(c)
+	sp, err := m.spaceFor(charges, i)
 	if err != nil {
 		return err
-	}
-	if c.Mode == Spill && (i == 0 || charges[i-1].Mode != Enforce) {
-		return fmt.Errorf("ratelimit: a Spill follows the Enforce charge that it belongs to: %q", c.Space.Policy)
 	}
 	k := &claims[i]
 	k.space, k.root = sp, i

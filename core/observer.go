@@ -39,7 +39,7 @@ type Report struct {
 	Kind   ReportKind
 	Policy string // the policy it is about, if any
 	Code   Code   // of ReportMisconfigured
-	Detail string // in words, for ReportMisconfigured
+	Detail string // in words, for ReportMisconfigured and ReportBreaker
 	Err    error  // of the error kinds
 	N      int64  // of ReportEvicted: keys
 }
@@ -55,6 +55,7 @@ const (
 	ReportStoreError                      // the store failed: OnFailure decided
 	ReportAdjustError                     // a correction was lost; it ends with its window or lease
 	ReportEvicted                         // the memory store was full and forgot keys
+	ReportBreaker                         // a circuit breaker changed its state: Detail; Err, where a failure made it
 )
 
 // Code names a misconfiguration. docs/codes.md explains each.
@@ -70,11 +71,22 @@ const (
 	CodeDoubled Code = "RL002"
 	// CodeNeverKeyed: none of the first requests had a key.
 	CodeNeverKeyed Code = "RL003"
+	// CodeClientTimeout: a Redis client does not honour the deadlines of contexts.
+	CodeClientTimeout Code = "RL004"
 )
 
 // URL returns the address of the page that explains the code.
 func (c Code) URL() string {
 	return "https://github.com/weirhq/ratelimit/blob/main/docs/codes.md#" + string(c)
+}
+
+// To tells an observer of the report. Where it is nil, a misconfiguration is logged
+// with slog's default logger, and nothing else is. Stores that take an Observer call it.
+func (r Report) To(ctx context.Context, o Observer) {
+	if o == nil {
+		o = codeLogger{}
+	}
+	o.Reported(ctx, r)
 }
 
 // codeLogger is the observer where none is configured: it logs misconfigurations

@@ -98,4 +98,5 @@ const (
 	FailDefault FailureMode = iota // as Config says; there: FailOpen
 	FailOpen                       // admitted, uncounted, without budget headers
 	FailClosed                     // 503
+	FailLocal                      // counted on Config.Fallback, at Config.Share of the limit; without budget headers if that fails too
 )

@@ -14,6 +14,7 @@ import (
 type policy struct {
 	Policy
 	space *Space
+	local *Space // on the fallback, of FailLocal
 	mode  Mode
 	delay time.Duration
 
@@ -42,7 +43,7 @@ func (p *Policy) validate() error {
 			bad.add("Most", "must have the algorithm and window of Limit")
 		}
 	}
-	if p.OnFailure > FailClosed {
+	if p.OnFailure > FailLocal {
 		bad.add("OnFailure", "is unknown: %d", p.OnFailure)
 	}
 	if p.NoKey > NoKeyDeny {

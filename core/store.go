@@ -17,7 +17,7 @@ const Never time.Duration = math.MaxInt64
 //
 // Methods are safe for concurrent use. An error means that the store failed, or
 // that it cannot do what it was asked (a negative cost, an invalid limit, a space
-// that was never opened), never "over the limit". No store touches
+// that was never opened: the error wraps [ErrMisuse]), never "over the limit". No store touches
 // charges, keys, results or adjustments after it returned: one that leaves a call
 // behind works on copies.
 type Store interface {
@@ -107,6 +107,9 @@ type Charge struct {
 //
 //	10 per minute, token bucket, 10 taken at 0s:  Remaining 0, NextAfter 6s, ResetAfter 60s
 //	one more asked for at 1s:                     Allowed false, RetryAfter 5s
+//
+// A store that knows a Take to be denied by one charge may leave others unasked. Their
+// results tell Allowed and nothing else.
 type Result struct {
 	Allowed    bool          // the charge fits (for modes that never deny: would fit)
 	Used       int64         // units in use, debt included
@@ -115,7 +118,7 @@ type Result struct {
 	ResetAfter time.Duration // the shortest wait until the whole quota is back
 	NextAfter  time.Duration // the shortest wait until Remaining grows by one; 0 when full
 	Delay      time.Duration // an admitted charge waits this long: a queue's, or a reservation's
-	Now        int64         // the instant of the decision, µs since 1970, which the waits count from; 0: not asked
+	Now        int64         // the instant of the decision, µs since 1970, which the waits count from; 0: not asked, see below
 	Receipt    Receipt
 }
 

@@ -21,6 +21,7 @@ type Ticket struct {
 	outcome Outcome
 	status  int
 	delay   time.Duration
+	failed  bool // the store did: only what the fallback holds is decided
 	binding int
 	watched uintptr // the request, while it is watched
 
@@ -67,23 +68,32 @@ func (t *Ticket) Wait(ctx context.Context) error {
 	return err
 }
 
-// refund gives back all that was charged.
+// refund gives back all that was charged, to the stores that charged it.
 func (t *Ticket) refund() {
-	var adjustments []Adjustment
+	var shared, local []Adjustment
 	for i := len(t.results) - 1; i >= 0; i-- { // the last first: a queue gives back from its end
-		if r := &t.results[i].Receipt; r.Units > 0 {
-			c := &t.charges[i]
-			adjustments = append(adjustments, Adjustment{
-				Op: Refund, Space: c.Space, Key: c.Key, Limit: c.Limit, Units: r.Units, Receipt: *r,
-			})
-			r.Units = 0
+		r, c := &t.results[i].Receipt, &t.charges[i]
+		if r.Units == 0 {
+			continue
+		}
+		a := Adjustment{Op: Refund, Space: c.Space, Key: c.Key, Limit: c.Limit, Units: r.Units, Receipt: *r}
+		r.Units = 0
+		if c.Space == t.policies[i].local {
+			local = append(local, a)
+		} else {
+			shared = append(shared, a)
 		}
 	}
+	t.adjust(t.limiter.store, shared)
+	t.adjust(t.limiter.fallback, local)
+}
+
+func (t *Ticket) adjust(s Store, adjustments []Adjustment) {
 	if adjustments == nil {
 		return
 	}
 	ctx := context.WithoutCancel(t.ctx)
-	if err := t.limiter.store.Adjust(ctx, adjustments); err != nil {
+	if err := s.Adjust(ctx, adjustments); err != nil {
 		t.limiter.reporter.Reported(ctx, Report{Kind: ReportAdjustError, Err: err})
 	}
 }
@@ -147,6 +157,6 @@ func (t *Ticket) reset() {
 	t.keys, t.charges, t.results = t.keys[:0], t.charges[:0], t.results[:0]
 	t.policies, t.decisions = t.policies[:0], t.decisions[:0]
 	t.limiter, t.ctx, t.view = nil, nil, nil
-	t.outcome, t.status, t.delay, t.binding, t.watched = Skipped, 0, 0, 0, 0
+	t.outcome, t.status, t.delay, t.failed, t.binding, t.watched = Skipped, 0, 0, false, 0, 0
 	t.text, t.headers, t.done, t.retry = t.text[:0], t.headers[:0], false, 0
 }

@@ -103,7 +103,7 @@ func (t *Ticket) take() {
 		t.storeFailed(err)
 	}
 	for i := range t.results {
-		if c, r := &t.charges[i], &t.results[i]; t.outcome == Allowed && c.Mode.denies() && !r.Allowed {
+		if t.outcome == Allowed && t.decided(i) && t.charges[i].Mode.denies() && !t.results[i].Allowed {
 			t.outcome, t.status = Denied, 429
 		}
 	}
@@ -119,6 +119,9 @@ func (t *Ticket) take() {
 	}
 }
 
+// decided reports whether a store decided about the i-th charge.
+func (t *Ticket) decided(i int) bool { return !t.failed || t.charges[i].Space == t.policies[i].local }
+
 // decide fills in the i-th decision.
 func (t *Ticket) decide(i int) {
 	p, c, r, d := t.policies[i], &t.charges[i], &t.results[i], &t.decisions[i]
@@ -126,7 +129,10 @@ func (t *Ticket) decide(i int) {
 		Policy: p.Name, Outcome: t.outcome, Limit: c.Limit, Cost: c.Cost, Fits: r.Allowed,
 		Used: r.Used, Remaining: min(max(0, r.Remaining), c.Limit.Capacity()),
 		RetryAfter: max(0, r.RetryAfter), ResetAfter: max(0, r.ResetAfter), NextAfter: max(0, r.NextAfter),
-		at: r.Now, mode: c.Mode, closed: t.status == 503, limiter: t.limiter,
+		Local: c.Space == p.local, at: r.Now, mode: c.Mode, closed: t.status == 503, limiter: t.limiter,
+	}
+	if !t.decided(i) {
+		d.Outcome = Unavailable
 	}
 	if t.outcome == Allowed && c.Mode.denies() { // a shadow's queue holds nobody up
 		d.Delay = r.Delay
@@ -135,17 +141,50 @@ func (t *Ticket) decide(i int) {
 }
 
 // storeFailed applies the policies' failure modes: one that is closed closes all, but
-// for shadows, which deny nobody.
+// for shadows, which deny nobody; else what is local is decided on the fallback.
 func (t *Ticket) storeFailed(err error) {
+	t.failed = true
 	t.outcome = Unavailable
 	clear(t.results)
-	for _, p := range t.policies {
-		if p.OnFailure == FailClosed && p.mode != Observe {
-			t.status = 503
-		}
-	}
 	if !errors.Is(t.ctx.Err(), context.Canceled) { // a client that hung up is no failure of the store's
 		t.limiter.reporter.Reported(t.ctx, Report{Kind: ReportStoreError, Err: err})
+	}
+	local := 0
+	for _, p := range t.policies {
+		switch {
+		case p.OnFailure == FailClosed && p.mode != Observe:
+			t.status = 503
+		case p.local != nil:
+			local++
+		}
+	}
+	if t.status == 0 && local > 0 {
+		t.takeLocally(local)
+	}
+}
+
+// takeLocally asks the fallback about the policies that fail local, of which there
+// are n. Their charges become those that were made there.
+func (t *Ticket) takeLocally(n int) {
+	charges, results := make([]Charge, 0, n), make([]Result, n)
+	for i, p := range t.policies {
+		if p.local != nil {
+			c := t.charges[i]
+			c.Space, c.Limit = p.local, c.Limit.shared(t.limiter.share)
+			charges = append(charges, c)
+		}
+	}
+	if err := t.limiter.fallback.Take(t.ctx, charges, results); err != nil {
+		t.limiter.reporter.Reported(t.ctx, Report{Kind: ReportStoreError, Err: err})
+		return
+	}
+	t.outcome = Allowed
+	n = 0
+	for i, p := range t.policies {
+		if p.local != nil {
+			t.charges[i], t.results[i] = charges[n], results[n]
+			n++
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ package model
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"sync"
@@ -174,18 +175,22 @@ func (s *Store) Ahead(space *ratelimit.Space, key []byte, l ratelimit.Limit, now
 
 // sound returns why the store cannot do what it is asked, of units under a limit, or nil.
 func (s *Store) sound(space *ratelimit.Space, l ratelimit.Limit, units int64) error {
+	var err error
 	switch {
 	case !s.opened[string(space.Prefix)]:
-		return errors.New("model: the space was never opened")
+		err = errors.New("the space was never opened")
 	case space.Penalty != nil:
-		return nil
 	case units < 0:
-		return errors.New("model: negative units")
+		err = errors.New("negative units")
 	case l.Algorithm != space.Limits[0].Algorithm || l.Window != space.Limits[0].Window:
-		return errors.New("model: the limit is of another algorithm or window than its space")
+		err = errors.New("the limit is of another algorithm or window than its space")
 	default:
-		return l.Validate()
+		err = l.Validate()
 	}
+	if err != nil {
+		return fmt.Errorf("model: %w: %w", ratelimit.ErrMisuse, err)
+	}
+	return nil
 }
 
 func micros(d time.Duration) int64 { return int64(d / time.Microsecond) }
