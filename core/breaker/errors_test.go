@@ -1,0 +1,67 @@
+package breaker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	ratelimit "github.com/weirhq/ratelimit/core"
+)
+
+// What a call that was late returns, and what the breaker makes of it.
+func TestLate(t *testing.T) {
+	store := errors.New("i/o timeout")
+	for _, test := range []struct {
+		err      error
+		text     string
+		wraps    []error
+		excluded bool
+	}{
+		{late(false, nil), "ratelimit: the store did not answer in time", []error{ErrTimeout}, false},
+		{late(false, store), "ratelimit: the store did not answer in time: i/o timeout", []error{ErrTimeout, store}, false},
+		{
+			late(true, nil), "ratelimit: the caller's deadline passed before the store answered",
+			[]error{context.DeadlineExceeded},
+			true,
+		},
+		{
+			late(true, store), "ratelimit: the caller's deadline passed before the store answered: i/o timeout",
+			[]error{context.DeadlineExceeded, store},
+			true,
+		},
+	} {
+		if got := test.err.Error(); got != test.text {
+			t.Errorf("%q, want %q", got, test.text)
+		}
+		for _, target := range test.wraps {
+			if !errors.Is(test.err, target) {
+				t.Errorf("%v does not wrap %v", test.err, target)
+			}
+		}
+		if got := excluded(test.err); got != test.excluded || !timedOut(test.err) {
+			t.Errorf("%v: excluded %v, timed out %v", test.err, got, timedOut(test.err))
+		}
+	}
+}
+
+func TestWhatIsAFailure(t *testing.T) {
+	wrapped := func(err error) error { return fmt.Errorf("ratelimit: redis: %w", err) }
+	for _, test := range []struct {
+		err                error
+		excluded, timedOut bool
+	}{
+		{nil, false, false},
+		{errors.New("connection refused"), false, false},
+		{wrapped(ratelimit.ErrMisuse), true, false},
+		{wrapped(context.Canceled), false, false},
+		{wrapped(context.DeadlineExceeded), false, true},
+		{wrapped(os.ErrDeadlineExceeded), false, true},
+		{wrapped(late(true, nil)), false, true}, // of another breaker below
+	} {
+		if excluded(test.err) != test.excluded || timedOut(test.err) != test.timedOut {
+			t.Errorf("%v: excluded %v, timed out %v", test.err, excluded(test.err), timedOut(test.err))
+		}
+	}
+}
