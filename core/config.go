@@ -1,7 +1,6 @@
 package ratelimit
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -15,7 +14,7 @@ type Config struct {
 	Policies  []Policy      // all of them must admit a request; none is charged if one denies
 	Headers   HeaderStyle   // zero: X-RateLimit-*
 	Answer    AnswerStyle   // body of a denial; zero: JSON
-	OnFailure FailureMode   // when the store fails; zero: FailOpen
+	OnFailure FailureMode   // when the store fails; zero: FailLocal where there is a Fallback, else FailOpen
 	Fallback  Store         // where FailLocal counts meanwhile, usually a Memory of this instance; nil: nowhere
 	Share     float64       // of each limit that Fallback holds, above 0 and up to 1: of n instances 1/n
 	Observer  Observer      // nil: misconfigurations go to slog's default logger, nothing else
@@ -88,6 +87,8 @@ func (l *Limiter) checkFailure() error {
 		l.share = 1
 	}
 	switch {
+	case l.onFailure == FailDefault && l.fallback != nil:
+		l.onFailure = FailLocal
 	case l.onFailure == FailDefault:
 		l.onFailure = FailOpen
 	case l.onFailure > FailLocal:
@@ -102,8 +103,7 @@ func (l *Limiter) checkFailure() error {
 
 // sameStore compares two stores, which need not be comparable.
 func sameStore(a, b Store) bool {
-	t := reflect.TypeOf(a)
-	return t == reflect.TypeOf(b) && t.Comparable() && a == b
+	return b != nil && reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }
 
 // Must is New for start-up code: it panics on an error.
@@ -170,12 +170,12 @@ func (l *Limiter) adopt(policies []Policy) error {
 			if p.Most != p.Limit {
 				known.space.Limits = append(known.space.Limits, p.Most)
 			}
-			err := l.store.Open(known.space)
+			wrong := len(bad)
+			bad.under(part, asMost(l.store.Open(known.space)))
 			if p.OnFailure == FailLocal {
-				err = errors.Join(err, l.openLocal(known))
+				bad.under(part, l.openLocal(known))
 			}
-			if err != nil {
-				bad.under(part, asMost(err))
+			if len(bad) > wrong {
 				continue
 			}
 		}
@@ -197,10 +197,12 @@ func (l *Limiter) openLocal(p *policy) error {
 	}
 	limits := make([]Limit, len(p.space.Limits))
 	for i, limit := range p.space.Limits {
-		limits[i] = limit.shared(l.share)
+		limits[i] = limit.part(l.share)
 	}
 	p.local = NewSpace(p.Name, limits...)
-	return l.fallback.Open(p.local)
+	var bad problems
+	bad.under("Fallback: ", asMost(l.fallback.Open(p.local)))
+	return bad.join()
 }
 
 // asMost names the second limit of a policy's space as the policy does.

@@ -54,7 +54,7 @@ func TestNewRefuses(t *testing.T) {
 				Fallback: picky{limittest.Allow(), &ratelimit.ConfigError{Field: "Limit.Window", Reason: "is too long"}}, Share: 1, OnFailure: ratelimit.FailLocal,
 				Policies: []ratelimit.Policy{pol("api", fine)},
 			},
-			[]string{api + "Limit.Window"},
+			[]string{api + "Fallback: Limit.Window"},
 		},
 		{"preflight", ratelimit.Config{Preflight: 9}, []string{"Preflight"}},
 		{"answer", ratelimit.Config{Answer: 9}, []string{"Answer"}},

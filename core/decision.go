@@ -87,11 +87,11 @@ func binding(ds []Decision, o Outcome) int {
 }
 
 func (d *Decision) outranks(o *Decision, outcome Outcome) bool {
-	if d.at == 0 || o.at == 0 {
-		return d.at > o.at // what was asked before what was not
-	}
 	if a, b := d.mode.rank(), o.mode.rank(); a != b {
 		return a < b
+	}
+	if d.at == 0 || o.at == 0 {
+		return d.at > o.at // what was asked before what was not
 	}
 	if outcome == Denied {
 		if d.Fits != o.Fits {

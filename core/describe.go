@@ -10,6 +10,7 @@ import (
 //	login: 10 per 5m (sliding_log), above it denied
 func (l *Limiter) Describe() string {
 	var b strings.Builder
+	_, inMemory := l.store.(*Memory) // which is never down
 	for _, p := range l.policies {
 		fmt.Fprintf(&b, "%s: %s, above it %s", p.Name, p.Limit.words(), p.Over.words())
 		if p.Vary != nil {
@@ -29,6 +30,8 @@ func (l *Limiter) Describe() string {
 			b.WriteString("; 503 while the store is down")
 		case p.local != nil:
 			fmt.Fprintf(&b, "; %s while the store is down", p.local.Limits[0].words())
+		case !inMemory && p.mode.denies():
+			b.WriteString("; unlimited while the store is down")
 		}
 		b.WriteByte('\n')
 	}

@@ -106,12 +106,14 @@ func (l Limit) Capacity() int64 {
 	return l.Quota
 }
 
-// shared returns a share of the limit, at least one unit, for an instance that counts
+// part returns a share of the limit, at least one unit, for an instance that counts
 // by itself.
-func (l Limit) shared(share float64) Limit {
-	part := func(n int64) int64 { return max(1, int64(float64(n)*share)) }
-	capacity := part(l.Capacity())
-	l.Quota = part(l.Quota)
+func (l Limit) part(share float64) Limit {
+	of := func(n int64) int64 {
+		return max(1, int64(float64(n)*share+1e-6)) // 98 times 1.0/49 is 2, which doubles miss
+	}
+	capacity := of(l.Capacity())
+	l.Quota = of(l.Quota)
 	if l.Algorithm == GCRA { // which a slower rate must not make too large to hold
 		capacity = min(capacity, int64(maxGCRA)/l.interval())
 	}

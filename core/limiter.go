@@ -146,10 +146,14 @@ func (l *Limiter) Peek(ctx context.Context, key string) (Decision, error) {
 	return l.Allow(ctx, key, 0)
 }
 
+// askAgain is how long Wait believes a fallback.
+const askAgain = time.Second
+
 // Wait charges n units on a key under every policy, waiting until they fit. Those who
 // wait for one key are in no order: who asks first when there is room is served. It
 // returns at once with [ErrNever] where they never would, with [ErrDeadline] where
-// the context would end first, and with the context's error when it ends.
+// the context would end first, and with the context's error when it ends. What a
+// [Config.Fallback] denies it asks for again after a second at most.
 func (l *Limiter) Wait(ctx context.Context, key string, n int64) error {
 	if n < 0 {
 		return fmt.Errorf("ratelimit: the cost is negative: %d", n)
@@ -161,6 +165,8 @@ func (l *Limiter) Wait(ctx context.Context, key string, n int64) error {
 		t := l.ask(ctx, key, n)
 		d, delay := t.Decision(), t.Delay()
 		switch {
+		case d.Outcome == Denied && d.Local: // the store may be back any moment
+			delay = min(max(d.RetryAfter, time.Millisecond), askAgain)
 		case d.Outcome == Denied && d.RetryAfter == Never:
 			t.End(0, ErrNever)
 			return ErrNever

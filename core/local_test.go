@@ -90,28 +90,37 @@ func TestFailLocal(t *testing.T) {
 func TestFailureModesMix(t *testing.T) {
 	const open, closed, local = ratelimit.FailOpen, ratelimit.FailClosed, ratelimit.FailLocal
 	for _, c := range []struct {
-		modes  []ratelimit.FailureMode
-		over   ratelimit.Over // of the first
-		want   []string       // of three requests: outcome, status, decisions, X-RateLimit-Remaining
-		charge int64          // on the fallback under the last policy, in all
+		modes []ratelimit.FailureMode
+		over  ratelimit.Over // of the first
+		want  []string       // of three requests: outcome, status, decisions, X-RateLimit-Remaining
+		left  int64          // on the fallback under the last policy; 0 where that is not asked
 	}{
 		{[]ratelimit.FailureMode{local}, ratelimit.Reject(), []string{
 			"allowed 0 [allowed] 1", "allowed 0 [allowed] 0", "denied 429 [denied] 0",
-		}, 2},
+		}, 0},
 		{[]ratelimit.FailureMode{open, local}, ratelimit.Reject(), []string{
 			"allowed 0 [unavailable allowed] 1", "allowed 0 [unavailable allowed] 0", "denied 429 [unavailable denied] 0",
-		}, 2},
+		}, 0},
 		{[]ratelimit.FailureMode{local, open, local}, ratelimit.Reject(), []string{
 			"allowed 0 [allowed unavailable allowed] 1", "allowed 0 [allowed unavailable allowed] 0", "denied 429 [denied unavailable denied] 0",
-		}, 2},
-		{[]ratelimit.FailureMode{closed, local}, ratelimit.Reject(), slices.Repeat([]string{"unavailable 503 [unavailable unavailable] "}, 3), 0},
-		{[]ratelimit.FailureMode{open, closed, local}, ratelimit.Reject(), slices.Repeat([]string{"unavailable 503 [unavailable unavailable unavailable] "}, 3), 0},
+		}, 0},
+		{[]ratelimit.FailureMode{closed, local}, ratelimit.Reject(), slices.Repeat([]string{"unavailable 503 [unavailable unavailable] "}, 3), 2},
+		{[]ratelimit.FailureMode{open, closed, local}, ratelimit.Reject(), slices.Repeat([]string{"unavailable 503 [unavailable unavailable unavailable] "}, 3), 2},
 		{[]ratelimit.FailureMode{closed, local}, ratelimit.Shadow(), []string{ // a shadow closes nothing
 			"allowed 0 [unavailable allowed] 1", "allowed 0 [unavailable allowed] 0", "denied 429 [unavailable denied] 0",
-		}, 2},
+		}, 0},
+		{[]ratelimit.FailureMode{ratelimit.FailDefault}, ratelimit.Reject(), []string{ // who gives a fallback means it
+			"allowed 0 [allowed] 1", "allowed 0 [allowed] 0", "denied 429 [denied] 0",
+		}, 0},
+		{ // a shadow alone decides nothing
+			[]ratelimit.FailureMode{local, open},
+			ratelimit.Shadow(),
+			slices.Repeat([]string{"unavailable 0 [allowed unavailable] "}, 3),
+			0,
+		},
 		{[]ratelimit.FailureMode{local, local}, ratelimit.Shadow(), []string{
 			"allowed 0 [allowed allowed] 1", "allowed 0 [allowed allowed] 0", "denied 429 [denied denied] 0",
-		}, 2},
+		}, 0},
 	} {
 		var policies []ratelimit.Policy
 		for i, mode := range c.modes {
@@ -140,9 +149,8 @@ func TestFailureModesMix(t *testing.T) {
 				t.Errorf("%v: reported %+v", c.modes, r)
 			}
 		}
-		last := policies[len(policies)-1]
-		if left := s.left(t, "ann", last)[0]; left != 2-c.charge {
-			t.Errorf("%v: %d left on the fallback, want %d", c.modes, left, 2-c.charge)
+		if left := s.left(t, "ann", policies[len(policies)-1])[0]; left != c.left {
+			t.Errorf("%v: %d left on the fallback, want %d", c.modes, left, c.left)
 		}
 	}
 }
@@ -152,7 +160,7 @@ func TestFailLocalNamesWhoDenied(t *testing.T) {
 	store := &flaky{Store: ratelimit.NewMemory(ratelimit.MemoryConfig{})}
 	store.down.Store(true)
 	limits := ratelimit.Must(ratelimit.Config{
-		Store: store, Fallback: limittest.Deny(time.Minute), Share: 1,
+		Store: store, Fallback: limittest.Deny(time.Minute), Share: 1, OnFailure: ratelimit.FailOpen,
 		Answer: ratelimit.AnswerProblem, Headers: ratelimit.HeaderStyle{Draft: ratelimit.Draft11},
 		Policies: []ratelimit.Policy{pol("open", ratelimit.PerHour(4)), failing(pol("local", ratelimit.PerHour(4)), ratelimit.FailLocal)},
 	})
@@ -309,4 +317,77 @@ func (u unasked) Take(ctx context.Context, charges []ratelimit.Charge, results [
 		}
 	}
 	return err
+}
+
+// A waiter that the fallback denies asks again soon: the store may be back, and hold
+// what a share of the limit never does.
+func TestWaitOutlivesTheOutage(t *testing.T) {
+	for _, cost := range []int64{1, 3} { // 3 is more than the share ever holds
+		synctest.Test(t, func(t *testing.T) {
+			store := &flaky{Store: ratelimit.NewMemory(ratelimit.MemoryConfig{})}
+			limits := ratelimit.Must(ratelimit.Config{
+				Store: store, Fallback: ratelimit.NewMemory(ratelimit.MemoryConfig{}), Share: 0.25,
+				Policies: []ratelimit.Policy{pol("mail", ratelimit.PerHour(8))},
+			})
+			store.down.Store(true)
+			if err := limits.Wait(t.Context(), "ann", 2); err != nil {
+				t.Fatal(err)
+			}
+			time.AfterFunc(2500*time.Millisecond, func() { store.down.Store(false) })
+			start := time.Now()
+			if err := limits.Wait(t.Context(), "ann", cost); err != nil || time.Since(start) != 3*time.Second {
+				t.Errorf("cost %d: %v after %v, want it admitted after 3s", cost, err, time.Since(start))
+			}
+		})
+	}
+}
+
+// What is our own mistake is no outage: it must not leave a limit open for good.
+func TestMisuseIsNoOutage(t *testing.T) {
+	misuse := fmt.Errorf("%w: keys of two slots", ratelimit.ErrMisuse)
+	for _, mode := range []ratelimit.FailureMode{ratelimit.FailOpen, ratelimit.FailClosed, ratelimit.FailLocal} {
+		b := configured(ratelimit.Config{
+			Store: limittest.Fail(misuse), Fallback: limittest.Allow(), Share: 1, OnFailure: mode,
+			Policies: []ratelimit.Policy{pol("api", ratelimit.PerHour(1))},
+		})
+		ticket := b.Begin(get("ann"))
+		if ticket.Outcome() != ratelimit.Errored || ticket.Status() != 500 || ticket.Decision().Allowed() {
+			t.Errorf("mode %d: %v %d, want errored 500", mode, ticket.Outcome(), ticket.Status())
+		}
+		ticket.End(500, nil)
+		if said := b.said.take(); len(said) != 1 || !errors.Is(said[0].Err, ratelimit.ErrMisuse) {
+			t.Errorf("mode %d: reported %+v", mode, said)
+		}
+	}
+}
+
+// value is a store that cannot be compared.
+type value struct {
+	ratelimit.Store
+	_ []int
+}
+
+func TestFallbackOfAnyType(t *testing.T) {
+	memory := func() ratelimit.Store { return ratelimit.NewMemory(ratelimit.MemoryConfig{}) }
+	for _, stores := range [][2]ratelimit.Store{
+		{value{Store: memory()}, value{Store: memory()}},
+		{unasked{value{Store: memory()}}, unasked{value{Store: memory()}}},
+		{memory(), value{Store: memory()}},
+		{nil, memory()},
+	} {
+		if _, err := ratelimit.New(ratelimit.Config{Store: stores[0], Fallback: stores[1], Share: 1}); err != nil {
+			t.Errorf("%T and %T: %v", stores[0], stores[1], err)
+		}
+	}
+}
+
+// n instances that hold a share of 1/n hold the limit together, where it can be divided.
+func TestSharesOfManyInstances(t *testing.T) {
+	for n := int64(1); n <= 300; n++ {
+		s := newTwoStores(1/float64(n), pol("api", ratelimit.PerMinute(2*n)))
+		s.store.down.Store(true)
+		if got := s.begin(get("ann")); got != "allowed 0, 1 left" {
+			t.Errorf("%d instances: %s, want 1 of 2 left", n, got)
+		}
+	}
 }

@@ -95,8 +95,8 @@ const (
 type FailureMode uint8
 
 const (
-	FailDefault FailureMode = iota // as Config says; there: FailOpen
+	FailDefault FailureMode = iota // as Config says; there: FailLocal where there is a Fallback, else FailOpen
 	FailOpen                       // admitted, uncounted, without budget headers
 	FailClosed                     // 503
-	FailLocal                      // counted on Config.Fallback, at Config.Share of the limit; without budget headers if that fails too
+	FailLocal                      // counted on Config.Fallback, at Config.Share of the limit; FailOpen if that fails too
 )

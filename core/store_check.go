@@ -95,7 +95,7 @@ func CheckAdjustment(a *Adjustment) error {
 		err = errReset
 	case !a.Space.takes(&a.Limit, a.Units):
 		err = errUnits
-	case a.Op == Renew && a.Limit.Algorithm != SlidingLog:
+	case a.Op == Renew && !a.Space.Lease:
 		err = errRenew
 	default:
 		return nil

@@ -131,7 +131,10 @@ func (t *Ticket) decide(i int) {
 		RetryAfter: max(0, r.RetryAfter), ResetAfter: max(0, r.ResetAfter), NextAfter: max(0, r.NextAfter),
 		Local: c.Space == p.local, at: r.Now, mode: c.Mode, closed: t.status == 503, limiter: t.limiter,
 	}
-	if !t.decided(i) {
+	switch {
+	case t.outcome == Unavailable && d.Local:
+		d.Outcome = Allowed // a shadow's, while the rest fails open
+	case t.outcome != Errored && !t.decided(i):
 		d.Outcome = Unavailable
 	}
 	if t.outcome == Allowed && c.Mode.denies() { // a shadow's queue holds nobody up
@@ -141,13 +144,18 @@ func (t *Ticket) decide(i int) {
 }
 
 // storeFailed applies the policies' failure modes: one that is closed closes all, but
-// for shadows, which deny nobody; else what is local is decided on the fallback.
+// for shadows, which deny nobody; else what is local is decided on the fallback. What
+// was our fault is no outage, and must not open a limit for good: 500.
 func (t *Ticket) storeFailed(err error) {
 	t.failed = true
 	t.outcome = Unavailable
 	clear(t.results)
 	if !errors.Is(t.ctx.Err(), context.Canceled) { // a client that hung up is no failure of the store's
 		t.limiter.reporter.Reported(t.ctx, Report{Kind: ReportStoreError, Err: err})
+	}
+	if errors.Is(err, ErrMisuse) {
+		t.outcome, t.status = Errored, 500
+		return
 	}
 	local := 0
 	for _, p := range t.policies {
@@ -170,20 +178,23 @@ func (t *Ticket) takeLocally(n int) {
 	for i, p := range t.policies {
 		if p.local != nil {
 			c := t.charges[i]
-			c.Space, c.Limit = p.local, c.Limit.shared(t.limiter.share)
+			c.Space, c.Limit = p.local, c.Limit.part(t.limiter.share)
 			charges = append(charges, c)
 		}
 	}
 	if err := t.limiter.fallback.Take(t.ctx, charges, results); err != nil {
-		t.limiter.reporter.Reported(t.ctx, Report{Kind: ReportStoreError, Err: err})
+		t.limiter.reporter.Reported(t.ctx, Report{Kind: ReportStoreError, Err: fmt.Errorf("ratelimit: fallback: %w", err)})
 		return
 	}
-	t.outcome = Allowed
 	n = 0
 	for i, p := range t.policies {
-		if p.local != nil {
-			t.charges[i], t.results[i] = charges[n], results[n]
-			n++
+		if p.local == nil {
+			continue
+		}
+		t.charges[i], t.results[i] = charges[n], results[n]
+		n++
+		if p.mode.denies() {
+			t.outcome = Allowed // unless one of them says no
 		}
 	}
 }

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	generations = 16 // a shard
+	generations = 64 // a shard
 	sampled     = 8  // denials looked at for one to displace
 	kept        = 64 // denials whose memory a shard keeps when the last one is over
 )

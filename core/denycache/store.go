@@ -1,8 +1,9 @@
 // Package denycache is a store that remembers denials of another one: a key at its
 // limit costs no round trip until it could be admitted.
 //
-// Put it around a store that is far away. Who goes on asking while denied, as
-// clients without patience and attackers do, then reaches that store once a MaxAge.
+// Put it around a store that is far away. Who goes on asking the same while denied, as
+// clients without patience and attackers do, then reaches that store about once a
+// MaxAge. Of a key one cost is remembered, the one that was denied last.
 //
 //	store, err := denycache.New(redis, denycache.Config{})
 //	limits := ratelimit.Must(ratelimit.Config{Store: store, Policies: policies})

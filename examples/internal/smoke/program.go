@@ -26,11 +26,11 @@ func Main(m *testing.M, main func()) {
 	m.Run()
 }
 
-// start runs the program on a free port and returns its address. When the test
-// ends, an interrupt must stop it cleanly.
-func start(t *testing.T) string {
+// Start runs the program with arguments and returns the addresses of so many instances,
+// as it prints them. When the test ends, an interrupt must stop it cleanly.
+func Start(t *testing.T, instances int, args ...string) []string {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-addr", "127.0.0.1:0")
+	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -47,19 +47,23 @@ func start(t *testing.T) string {
 			t.Errorf("after an interrupt: %v", err)
 		}
 	})
-	return address(t, cmd, out)
+	return addresses(t, instances, cmd, out)
 }
 
-// address reads where the program listens from the first line that it prints.
-func address(t *testing.T, cmd *exec.Cmd, out io.Reader) string {
+// addresses reads where the program listens from the first lines that it prints.
+func addresses(t *testing.T, n int, cmd *exec.Cmd, out io.Reader) (urls []string) {
 	t.Helper()
 	defer killLater(cmd).Stop() // which ends the reading
-	line, err := bufio.NewReader(out).ReadString('\n')
-	url, found := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
-	if err != nil || !found {
-		t.Fatalf("the first line is %q, %v", line, err)
+	lines := bufio.NewReader(out)
+	for range n {
+		line, err := lines.ReadString('\n')
+		url, found := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+		if err != nil || !found {
+			t.Fatalf("the next line is %q, %v", line, err)
+		}
+		urls = append(urls, url)
 	}
-	return url
+	return urls
 }
 
 // killLater kills the program when patience is over, unless it is stopped before.

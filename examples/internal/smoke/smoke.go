@@ -44,7 +44,7 @@ func send(t *testing.T, method, url string, headers ...string) answer {
 
 // Test starts the example and drives it: the limits hold, and each is told.
 func Test(t *testing.T) {
-	url := start(t)
+	url := Start(t, 1, "-addr", "127.0.0.1:0")[0]
 	t.Run("login", func(t *testing.T) { login(t, url) })
 	t.Run("search", func(t *testing.T) { search(t, url) })
 	t.Run("api", func(t *testing.T) { api(t, url) })
