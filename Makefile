@@ -1,4 +1,4 @@
-.PHONY: test fmt lint race arm long fuzz ci
+.PHONY: test fmt lint race trouble arm long fuzz ci
 
 test:
 	go test ./...
@@ -9,7 +9,7 @@ fmt:
 lint:
 	.ci/run gofumpt vet staticcheck fix tidy
 
-race arm long fuzz:
+race trouble arm long fuzz:
 	.ci/run $@
 
 ci:

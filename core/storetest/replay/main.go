@@ -1,11 +1,12 @@
 // Command replay plays traces with known answers on a store, and tells where the
 // store says something else.
 //
-//	go run github.com/weirhq/ratelimit/core/storetest/replay FILE...
+//	go run github.com/weirhq/ratelimit/core/storetest/replay [-redis ADDR] FILE...
 //
 // A file holds one trace a line, in either of the shapes that testdata/README.md
-// of package storetest describes. The store is the one in memory, on a clock that
-// the traces set. The exit status is 1 where anything differs or cannot be read,
+// of package storetest describes. The store is the one in memory, or the one in
+// Redis, on a clock that the traces set. In Redis the keys of each trace have a prefix
+// of their own, and expire by themselves. The exit status is 1 where anything differs or cannot be read,
 // and 2 where the command is called in a wrong way.
 package main
 
@@ -15,9 +16,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
+	"strings"
+	"time"
 
 	ratelimit "github.com/weirhq/ratelimit/core"
+	"github.com/weirhq/ratelimit/core/redisstore"
 	"github.com/weirhq/ratelimit/core/storetest/internal/clock"
 	"github.com/weirhq/ratelimit/core/storetest/internal/vectors"
 )
@@ -32,8 +37,9 @@ const (
 func run(args []string, out, errs io.Writer) int {
 	flags := flag.NewFlagSet("replay", flag.ContinueOnError)
 	flags.SetOutput(errs)
+	redis := flags.String("redis", "", "play on the Redis at this address, host:port or a URL, instead of in memory")
 	flags.Usage = func() {
-		fmt.Fprintln(errs, "usage: replay FILE...\n\nPlays traces with known answers, one a line, on a store.")
+		fmt.Fprintln(errs, "usage: replay [-redis ADDR] FILE...\n\nPlays traces with known answers, one a line, on a store.")
 		flags.PrintDefaults()
 	}
 	switch err := flags.Parse(args); {
@@ -47,6 +53,9 @@ func run(args []string, out, errs io.Writer) int {
 		return misused
 	}
 	r := replay{out: out, open: openMemory}
+	if *redis != "" {
+		r.open = openRedis(*redis)
+	}
 	for _, name := range flags.Args() {
 		r.file(name)
 	}
@@ -54,11 +63,26 @@ func run(args []string, out, errs io.Writer) int {
 }
 
 // opener returns an empty store, or one that was never given the keys of the
-// trace, that reads the clock.
-type opener func(c *clock.Clock) (ratelimit.Store, error)
+// trace, that reads the clock; and what ends it.
+type opener func(c *clock.Clock) (ratelimit.Store, io.Closer, error)
 
-func openMemory(c *clock.Clock) (ratelimit.Store, error) {
-	return ratelimit.NewMemory(ratelimit.MemoryConfig{Now: c.Now}), nil
+func openMemory(c *clock.Clock) (ratelimit.Store, io.Closer, error) {
+	return ratelimit.NewMemory(ratelimit.MemoryConfig{Now: c.Now}), io.NopCloser(nil), nil
+}
+
+// openRedis returns an opener of stores in the Redis at an address.
+func openRedis(addr string) opener {
+	if !strings.Contains(addr, "://") {
+		addr = "redis://" + addr
+	}
+	run, n := rand.Uint64(), 0
+	return func(c *clock.Clock) (ratelimit.Store, io.Closer, error) {
+		n++
+		store, err := redisstore.Open(addr, redisstore.Config{
+			Prefix: fmt.Sprintf("replay:%x:%d:", run, n), Now: c.Now, Timeout: time.Second,
+		})
+		return store, store, err
+	}
 }
 
 // replay counts what was played.
@@ -95,10 +119,11 @@ func (r *replay) line(at string, line []byte) error {
 	}
 	c := &clock.Clock{}
 	c.Set(trace.Start())
-	store, err := r.open(c)
+	store, closer, err := r.open(c)
 	if err != nil {
 		return err
 	}
+	defer closer.Close()
 	r.traces++
 	r.steps += len(trace.Steps)
 	bad, err := trace.Play(store, c, at)
