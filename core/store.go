@@ -92,7 +92,7 @@ type Charge struct {
 	Key      []byte        // any bytes; with Space it names the state
 	Limit    Limit         // of the Space's algorithm and window; ignored by Strike
 	Cost     int64         // units, at least 0; 0 looks: always allowed, charges nothing
-	MaxDelay time.Duration // token bucket and GCRA: a reservation may wait this long, in whole microseconds
+	MaxDelay time.Duration // token bucket and GCRA: a reservation may wait this long, in whole microseconds; what drains in it and the capacity stay below 2^32 units
 	Mode     Mode
 }
 
