@@ -15,14 +15,14 @@ import (
 )
 
 // An open breaker allocates nothing and starts nothing; a closed one allocates the
-// context that the store may keep.
+// context that the store may keep, and its timer.
 func TestAllocations(t *testing.T) {
 	ctx, results := t.Context(), make([]ratelimit.Result, 3)
 	for _, test := range []struct {
 		name string
 		open bool
 		want float64
-	}{{"open", true, 0}, {"closed", false, 1}} {
+	}{{"open", true, 0}, {"closed", false, 6}} {
 		config := breaker.Config{Timeout: time.Minute, OpenFor: time.Hour, Failures: 1}
 		b := newBench(t, config)
 		var want error

@@ -22,11 +22,11 @@ type call struct {
 	theirs asked
 	began  bool
 	left   bool
-	timer  *time.Timer
 
 	// The store's side. The caller touches it before the call and once it is back.
 	ours     copied
-	callCtx  *callContext
+	deadline deadline
+	callCtx  context.Context
 	panicked *storePanic
 
 	decided atomic.Bool // that the call is back, or left behind: whichever was first
@@ -34,8 +34,7 @@ type call struct {
 }
 
 func (s *Store) newCall() *call {
-	c := &call{owner: s, timer: time.NewTimer(s.timeout), back: make(chan error, 1)}
-	c.timer.Stop()
+	c := &call{owner: s, back: make(chan error, 1)}
 	c.do, c.run = c.attempt, c.serve
 	return c
 }
@@ -47,40 +46,37 @@ func (c *call) attempt() (struct{}, error) {
 	c.began = true
 	c.owner.changes.tell(c.ctx) // that this is the probe
 	now := time.Now()
-	end := now.Add(c.owner.timeout)
-	d, callers := c.ctx.Deadline()
-	if callers = callers && d.Before(end); callers {
-		end = d
-	}
-	wait := end.Sub(now)
-	if wait <= 0 {
-		return struct{}{}, late(callers, nil)
+	c.deadline = deadlineOf(c.ctx, now, c.owner.timeout)
+	if !now.Before(c.deadline.at) {
+		return struct{}{}, c.deadline.passed(nil)
 	}
 	c.ours.from(&c.theirs)
-	c.callCtx = &callContext{parent: c.ctx, deadline: end}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(c.ctx), c.deadline.at)
+	defer cancel()
+	c.callCtx = ctx
 	c.decided.Store(false)
-	c.timer.Reset(wait)
 	go c.run()
+	return struct{}{}, c.wait()
+}
 
+// wait waits for the result of the call, or leaves it behind at its deadline. A result
+// that is there by then counts, however late this looks: the process may have stood
+// still.
+func (c *call) wait() error {
 	var err error
 	select {
 	case err = <-c.back:
-		c.timer.Stop()
-	case <-c.timer.C:
+	case <-c.callCtx.Done():
 		if c.leave() {
-			return struct{}{}, late(callers, nil)
+			return c.deadline.passed(nil)
 		}
 		err = <-c.back
 	}
-	c.callCtx.end(context.Canceled)
 	if c.panicked != nil {
 		panic(c.panicked)
 	}
 	c.ours.answer(&c.theirs)
-	if err != nil && !errors.Is(err, ratelimit.ErrMisuse) && !time.Now().Before(end) {
-		err = late(callers, err)
-	}
-	return struct{}{}, err
+	return err
 }
 
 // leave leaves the call behind, unless it is back.
@@ -91,7 +87,6 @@ func (c *call) leave() bool {
 		return false
 	}
 	c.left = true
-	c.callCtx.end(context.DeadlineExceeded)
 	return true
 }
 
@@ -112,6 +107,9 @@ func (c *call) serve() {
 		}
 	}()
 	err = c.ours.of(c.callCtx, c.owner.store)
+	if err != nil && !errors.Is(err, ratelimit.ErrMisuse) && !time.Now().Before(c.deadline.at) {
+		err = c.deadline.passed(err)
+	}
 }
 
 // orphaned reports a panic that no caller waits for.

@@ -8,54 +8,99 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/weirhq/ratelimit/core/breaker"
 )
 
-// The caller's own deadline is kept, and says nothing about the store.
+// takeWithin charges one unit with a deadline of the caller's own, which must be what
+// ends the call.
+func (b *bench) takeWithin(d time.Duration) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.Context(), d)
+	defer cancel()
+	start := time.Now()
+	_, err := b.take(ctx)
+	b.is(err, context.DeadlineExceeded)
+	if took := time.Since(start); took != d || errors.Is(err, breaker.ErrTimeout) {
+		b.Errorf("%v after %v, want the caller's deadline after %v", err, took, d)
+	}
+}
+
+// The caller's own deadline is kept. Several that pass in a row open the breaker, if
+// the store had a tenth of the time-out: shorter ones say nothing about it.
 func TestCallersDeadline(t *testing.T) {
-	deaf := slow(80 * ms)
+	deaf := slow(timeout)
 	failing := func(ctx context.Context) error {
 		<-ctx.Done()
 		return errDown // as a connection does whose deadline is the context's
 	}
 	for name, store := range map[string]func(context.Context) error{"a store that hangs": hangs, "that is deaf": deaf, "that fails": failing} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				b := newBench(t, breaker.Config{Failures: 1})
-				b.backend.does(store)
-				for range 10 {
-					ctx, cancel := context.WithTimeout(t.Context(), 30*ms)
-					start := time.Now()
-					_, err := b.take(ctx)
-					b.is(err, context.DeadlineExceeded)
-					if took := time.Since(start); took != 30*ms || errors.Is(err, breaker.ErrTimeout) {
-						t.Errorf("%v after %v, want the caller's deadline after 30ms", err, took)
+		for deadline, opens := range map[time.Duration]bool{
+			20 * ms: true, timeout / 10: true, timeout - 1: true, timeout/10 - 1: false, 1: false,
+		} {
+			t.Run(fmt.Sprint(name, ", ", deadline), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					b := newBench(t, breaker.Config{Failures: 5, Timeouts: 1})
+					b.backend.does(store)
+					for range 5 {
+						b.in(breaker.Closed)
+						b.takeWithin(deadline)
 					}
-					cancel()
-				}
-				b.in(breaker.Closed)
-				time.Sleep(time.Second)
-				if stats := b.Stats(); stats != (breaker.Stats{}) {
-					t.Errorf("%+v, want nothing", stats)
-				}
+					want := breaker.Stats{}
+					if opens {
+						_, err := b.take(t.Context())
+						b.is(err, breaker.ErrOpen)
+						want = breaker.Stats{Opened: 1, Refused: 1}
+					} else {
+						b.in(breaker.Closed)
+					}
+					time.Sleep(time.Second) // for what was left behind
+					synctest.Wait()
+					if got := b.Stats(); got != want {
+						t.Errorf("%+v, want %+v", got, want)
+					}
+				})
 			})
-		})
+		}
 	}
 }
 
-// A probe that ends with its caller's deadline leaves the next one to the next caller.
+// A success ends the row, and a deadline that is too short does not.
+func TestCallersDeadlinesInARow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, breaker.Config{Failures: 2})
+		b.backend.does(hangs)
+		b.takeWithin(20 * ms)
+		b.backend.does(up)
+		_, err := b.take(t.Context())
+		b.is(err, nil)
+		b.backend.does(hangs)
+		b.takeWithin(20 * ms)
+		b.takeWithin(ms)
+		b.in(breaker.Closed)
+		b.takeWithin(20 * ms)
+		b.in(breaker.Open)
+		want := []string{"closed to open: ratelimit: the caller's deadline passed before the store answered"}
+		if diff := cmp.Diff(want, b.seen.said()); diff != "" {
+			t.Errorf("reports (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A probe whose caller's deadline passes fails, unless that was too short: then the next
+// caller probes.
 func TestCallersDeadlineOfAProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, breaker.Config{})
 		b.open()
 		time.Sleep(openFor + ms)
 		for range 3 {
-			ctx, cancel := context.WithTimeout(t.Context(), 30*ms)
-			_, err := b.take(ctx)
-			b.is(err, context.DeadlineExceeded)
+			b.takeWithin(ms)
 			b.in(breaker.HalfOpen)
-			cancel()
 		}
+		b.takeWithin(30 * ms)
+		b.in(breaker.Open)
+		time.Sleep(openFor + ms)
 		b.backend.does(up)
 		_, err := b.take(t.Context())
 		b.is(err, nil)
@@ -67,19 +112,23 @@ func TestCallersDeadlineOfAProbe(t *testing.T) {
 // nothing.
 func TestCallersDeadlineAtItsEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, breaker.Config{})
 		ctx, cancel := context.WithDeadline(t.Context(), time.Now())
 		defer cancel()
-		_, err := b.take(ctx)
-		b.is(err, context.DeadlineExceeded)
-		synctest.Wait()
-		if calls := b.backend.calls.Load(); calls != 0 {
-			t.Errorf("%d calls, want none", calls)
+		for _, timeout := range []time.Duration{time.Nanosecond, timeout} {
+			b := newBench(t, breaker.Config{Timeout: timeout, Failures: 1})
+			_, err := b.take(ctx)
+			b.is(err, context.DeadlineExceeded)
+			b.in(breaker.Closed)
+			synctest.Wait()
+			if calls := b.backend.calls.Load(); calls != 0 {
+				t.Errorf("%d calls, want none", calls)
+			}
 		}
+		b := newBench(t, breaker.Config{})
 		b.backend.does(hangs)
 		ctx, cancel = context.WithTimeout(t.Context(), timeout+ms)
 		defer cancel()
-		_, err = b.take(ctx)
+		_, err := b.take(ctx)
 		b.is(err, breaker.ErrTimeout)
 		b.in(breaker.Open)
 	})

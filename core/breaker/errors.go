@@ -21,50 +21,19 @@ var (
 
 var errExited = errors.New("ratelimit: the store ended the goroutine that it was called on")
 
-// deadlineError is the error where the caller's own deadline was before the time-out.
-type deadlineError struct {
-	err error // what the store made of it, if it told
-}
-
-const deadlineText = "ratelimit: the caller's deadline passed before the store answered"
-
-func (e *deadlineError) Error() string {
-	if e.err == nil {
-		return deadlineText
-	}
-	return deadlineText + ": " + e.err.Error()
-}
-
-func (e *deadlineError) Unwrap() []error {
-	if e.err == nil {
-		return []error{context.DeadlineExceeded}
-	}
-	return []error{context.DeadlineExceeded, e.err}
-}
-
-// late returns the error of a call that did not end in time. The store's own, if any,
-// is that of a clock a little ahead of the timer's.
-func late(callers bool, err error) error {
-	switch {
-	case callers:
-		return &deadlineError{err}
-	case err == nil:
-		return ErrTimeout
-	default:
-		return fmt.Errorf("%w: %w", ErrTimeout, err)
-	}
-}
-
 // excluded reports whether an error tells nothing about the store's health. A
 // deadline within the chain is that of another breaker below.
 func excluded(err error) bool {
-	_, callers := err.(*deadlineError)
-	return callers || errors.Is(err, ratelimit.ErrMisuse)
+	own, ok := err.(*deadlineError)
+	return ok && own.short || errors.Is(err, ratelimit.ErrMisuse)
 }
 
 // timedOut reports whether a failure cost its caller a time-out: the breaker's, or
-// one of the store's own.
+// one of the store's own. A caller's deadline is not one.
 func timedOut(err error) bool {
+	if _, ok := err.(*deadlineError); ok {
+		return false
+	}
 	return errors.Is(err, ErrTimeout) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
 }
 

@@ -10,26 +10,41 @@ import (
 	ratelimit "github.com/weirhq/ratelimit/core"
 )
 
-// What a call that was late returns, and what the breaker makes of it.
-func TestLate(t *testing.T) {
+// What a call whose deadline passed returns, and what the breaker makes of it.
+func TestPassed(t *testing.T) {
 	store := errors.New("i/o timeout")
+	callers, short := deadline{callers: true}, deadline{callers: true, short: true}
 	for _, test := range []struct {
-		err      error
-		text     string
-		wraps    []error
-		excluded bool
+		err                error
+		text               string
+		wraps              []error
+		excluded, timedOut bool
 	}{
-		{late(false, nil), "ratelimit: the store did not answer in time", []error{ErrTimeout}, false},
-		{late(false, store), "ratelimit: the store did not answer in time: i/o timeout", []error{ErrTimeout, store}, false},
+		{deadline{}.passed(nil), "ratelimit: the store did not answer in time", []error{ErrTimeout}, false, true},
 		{
-			late(true, nil), "ratelimit: the caller's deadline passed before the store answered",
-			[]error{context.DeadlineExceeded},
-			true,
+			deadline{}.passed(context.DeadlineExceeded), "ratelimit: the store did not answer in time",
+			[]error{ErrTimeout},
+			false, true,
 		},
 		{
-			late(true, store), "ratelimit: the caller's deadline passed before the store answered: i/o timeout",
+			deadline{}.passed(store), "ratelimit: the store did not answer in time: i/o timeout",
+			[]error{ErrTimeout, store},
+			false, true,
+		},
+		{
+			callers.passed(nil), "ratelimit: the caller's deadline passed before the store answered",
+			[]error{context.DeadlineExceeded},
+			false, false,
+		},
+		{
+			callers.passed(store), "ratelimit: the caller's deadline passed before the store answered: i/o timeout",
 			[]error{context.DeadlineExceeded, store},
-			true,
+			false, false,
+		},
+		{
+			short.passed(context.DeadlineExceeded), "ratelimit: the caller's deadline passed before the store answered",
+			[]error{context.DeadlineExceeded},
+			true, false,
 		},
 	} {
 		if got := test.err.Error(); got != test.text {
@@ -40,8 +55,8 @@ func TestLate(t *testing.T) {
 				t.Errorf("%v does not wrap %v", test.err, target)
 			}
 		}
-		if got := excluded(test.err); got != test.excluded || !timedOut(test.err) {
-			t.Errorf("%v: excluded %v, timed out %v", test.err, got, timedOut(test.err))
+		if excluded(test.err) != test.excluded || timedOut(test.err) != test.timedOut {
+			t.Errorf("%v: excluded %v, timed out %v", test.err, excluded(test.err), timedOut(test.err))
 		}
 	}
 }
@@ -58,7 +73,7 @@ func TestWhatIsAFailure(t *testing.T) {
 		{wrapped(context.Canceled), false, false},
 		{wrapped(context.DeadlineExceeded), false, true},
 		{wrapped(os.ErrDeadlineExceeded), false, true},
-		{wrapped(late(true, nil)), false, true}, // of another breaker below
+		{wrapped(deadline{callers: true, short: true}.passed(nil)), false, true}, // of another breaker below
 	} {
 		if excluded(test.err) != test.excluded || timedOut(test.err) != test.timedOut {
 			t.Errorf("%v: excluded %v, timed out %v", test.err, excluded(test.err), timedOut(test.err))

@@ -100,8 +100,8 @@ func ExampleStore_Stats() {
 		store.Take(context.Background(), nil, nil)
 	}
 	stats := store.Stats()
-	fmt.Println(stats.State, stats.Opened, "time,", stats.Refused, "calls refused")
-	// Output: open 1 time, 4 calls refused
+	fmt.Println("opened", stats.Opened, "time,", stats.Refused, "calls refused")
+	// Output: opened 1 time, 4 calls refused
 }
 
 func ExampleState_String() {

@@ -19,19 +19,26 @@ const (
 func (s State) String() string { return gobreaker.State(s).String() }
 
 // newCircuit returns the state machine of a store. It calls the functions that it is
-// given under its lock, which therefore guards failure.
+// given under its lock, which therefore guards failure and timeouts.
 func (s *Store) newCircuit(config Config) *gobreaker.CircuitBreaker[struct{}] {
 	var failure error // what the call that is being counted failed with
+	var timeouts int  // since the last success
 	return gobreaker.NewCircuitBreaker[struct{}](gobreaker.Settings{
 		MaxRequests: 1,
 		Timeout:     config.OpenFor,
 		IsExcluded:  excluded,
 		IsSuccessful: func(err error) bool {
 			failure = err
+			switch {
+			case err == nil:
+				timeouts = 0
+			case timedOut(err):
+				timeouts++
+			}
 			return err == nil
 		},
 		ReadyToTrip: func(counts gobreaker.Counts) bool {
-			return timedOut(failure) || int64(counts.ConsecutiveFailures) >= int64(config.Failures)
+			return timeouts >= config.Timeouts || int64(counts.ConsecutiveFailures) >= int64(config.Failures)
 		},
 		OnStateChange: func(_ string, from, to gobreaker.State) {
 			s.state.Store(int32(to))
@@ -51,7 +58,6 @@ func (s *Store) State() State { return State(s.state.Load()) }
 
 // Stats are a Store's totals.
 type Stats struct {
-	State   State
 	Opened  int64 // how often the breaker opened, since the start
 	Refused int64 // calls that got ErrOpen, since the start
 	Behind  int64 // calls whose caller has left, and that the store has not returned from
@@ -60,5 +66,5 @@ type Stats struct {
 // Stats returns the totals. They are read one after the other, without a lock. A Behind
 // that only grows tells of a store that ignores the end of its contexts.
 func (s *Store) Stats() Stats {
-	return Stats{State: s.State(), Opened: s.opened.Load(), Refused: s.refused.Load(), Behind: s.behind.Load()}
+	return Stats{Opened: s.opened.Load(), Refused: s.refused.Load(), Behind: s.behind.Load()}
 }

@@ -1,9 +1,10 @@
 // Package breaker is a store that keeps the outage of another one from costing more
 // than microseconds: a time-out, and a circuit breaker.
 //
-// Put it around a store that is reached over a network. While that store hangs or
-// fails, a few requests pay for finding out, and all others go on at once as their
-// policies' failure modes say.
+// Put it around a store that is reached over a network. An outage of that store then
+// costs the calls that are under way when it begins, and until the breaker opens, up to
+// one [Config.Timeout] each, and after that one call each [Config.OpenFor] the same. All
+// others go on within microseconds, as their policies' failure modes say.
 //
 //	store, err := breaker.New(redis, breaker.Config{})
 //	limits := ratelimit.Must(ratelimit.Config{Store: store, Policies: policies})
@@ -23,25 +24,27 @@ import (
 // Store is a [ratelimit.Store] that hands calls to the one that it was made from, as
 // long as that one answers. It models a fuse.
 //
-// Closed, it hands on every call and waits for at most the time-out. A time-out, or
-// several failures in a row, open it: calls are refused with [ErrOpen], without an
-// allocation or a goroutine. After a while it is half-open and lets one call
-// through, whose success closes it and whose failure opens it again. The observer is
-// told of each change of state once, in order, and may call the store.
+// Closed, it hands on every call and waits for at most the time-out. A time-out (or as
+// many as [Config.Timeouts] says), or several failures in a row, open it: calls are
+// refused with [ErrOpen], without an allocation or a goroutine. After a while it is
+// half-open and lets one call through, whose success closes it and whose failure opens
+// it again. The observer is told of each change of state once, in order, and may call
+// the store.
 //
 // A failure is any error of the store, and a panic. A time-out is also an error of the
 // store that wraps context.DeadlineExceeded or os.ErrDeadlineExceeded. Neither
-// success nor failure are an error that wraps [ratelimit.ErrMisuse], and the end of
-// the caller's own deadline.
+// success nor failure is an error that wraps [ratelimit.ErrMisuse].
 //
 // A caller that is cancelled, as by a client that hangs up, changes nothing: the call
 // goes on, is waited for, and charges. A caller's deadline that is before the
 // time-out ends the call in its place, with an error that wraps
-// context.DeadlineExceeded; one that has passed already makes no call.
+// context.DeadlineExceeded; one that has passed already makes no call. That is a
+// failure, but no time-out, if the store had at least a tenth of the time-out to
+// answer. With less time it is neither success nor failure.
 //
 // Each call runs on a goroutine that ends with it, on copies of what it was given.
 // The context that the store gets ends when its caller leaves. A store that ignores
-// this stays behind, one goroutine a time-out: [Stats] tells how many.
+// this stays behind, one goroutine for each caller that left: [Stats] tells how many.
 //
 // A panic of the store is passed on to the caller, on the caller's goroutine, as an
 // error value that holds the stack and unwraps to the value if that is an error. If the

@@ -75,6 +75,25 @@ func TestTrace(t *testing.T) {
 		{"a time-out of the store's own", breaker.Config{}, []step{
 			{0, func(context.Context) error { return context.DeadlineExceeded }, context.DeadlineExceeded, 0, breaker.Open},
 		}, []string{opens + context.DeadlineExceeded.Error()}},
+		{"time-outs, where three in a row are to open it", breaker.Config{Timeouts: 3}, []step{
+			{0, hangs, breaker.ErrTimeout, 100 * ms, breaker.Closed},
+			{100 * ms, hangs, breaker.ErrTimeout, 100 * ms, breaker.Closed},
+			{200 * ms, up, nil, 0, breaker.Closed},
+			{201 * ms, hangs, breaker.ErrTimeout, 100 * ms, breaker.Closed},
+			{301 * ms, misused, errMisuse, 0, breaker.Closed},
+			{302 * ms, down, errDown, 0, breaker.Closed}, // it does not end the row
+			{303 * ms, hangs, breaker.ErrTimeout, 100 * ms, breaker.Closed},
+			{403 * ms, hangs, breaker.ErrTimeout, 100 * ms, breaker.Open},
+			{1004 * ms, hangs, breaker.ErrTimeout, 100 * ms, breaker.Open}, // one is enough of a probe
+			{1605 * ms, up, nil, 0, breaker.Closed},
+			{1606 * ms, hangs, breaker.ErrTimeout, 100 * ms, breaker.Closed},
+			{1706 * ms, hangs, breaker.ErrTimeout, 100 * ms, breaker.Closed},
+		}, []string{opens + late, probes, fails + late, probes, closes}},
+		{"time-outs among failures", breaker.Config{Failures: 3, Timeouts: 2}, []step{
+			{0, down, errDown, 0, breaker.Closed},
+			{1 * ms, hangs, breaker.ErrTimeout, 100 * ms, breaker.Closed},
+			{101 * ms, down, errDown, 0, breaker.Open},
+		}, []string{opens + refused}},
 		{"a configuration of one's own", breaker.Config{Timeout: 20 * ms, OpenFor: 50 * ms, Failures: 1}, []step{
 			{0, slow(19 * ms), nil, 19 * ms, breaker.Closed},
 			{20 * ms, hangs, breaker.ErrTimeout, 20 * ms, breaker.Open},

@@ -54,7 +54,7 @@ func TestOutageCostsOneTimeout(t *testing.T) {
 	const timeout, requests = 500 * time.Millisecond, 100
 	want := func(t *testing.T, o outage, opened, refused int64) {
 		t.Helper()
-		if got := o.fuse.Stats(); got.State != breaker.Open || got.Opened != opened || got.Refused != refused {
+		if got := o.fuse.Stats(); o.fuse.State() != breaker.Open || got.Opened != opened || got.Refused != refused {
 			t.Errorf("%+v, want it opened %d times and %d refused", got, opened, refused)
 		}
 	}
