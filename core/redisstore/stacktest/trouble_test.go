@@ -1,7 +1,8 @@
-package redisstore_test
+package stacktest_test
 
 import (
 	"flag"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,9 +12,10 @@ import (
 	"github.com/weirhq/ratelimit/core/breaker"
 	"github.com/weirhq/ratelimit/core/denycache"
 	"github.com/weirhq/ratelimit/core/redisstore"
+	"github.com/weirhq/ratelimit/core/storetest/redistest"
 )
 
-var troubleLasts = flag.Duration("redisstore.trouble", 2*time.Second, "how long each kind of trouble lasts")
+var troubleLasts = flag.Duration("trouble", 0, "how long each kind of trouble lasts; 0 leaves it out")
 
 const (
 	callers  = 32
@@ -28,11 +30,11 @@ const (
 	enough = 10 * time.Second
 )
 
-// trouble skips a test where time is short. Else it looks for leaked goroutines once
-// everything that is started after it has ended.
+// trouble skips a test unless it was asked for. Then it looks for leaked goroutines
+// once everything that is started after it has ended.
 func trouble(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it lasts for seconds")
+	if *troubleLasts == 0 {
+		t.Skip("it lasts: -trouble=2s runs it")
 	}
 	old := goleak.IgnoreCurrent()
 	t.Cleanup(func() {
@@ -101,4 +103,26 @@ func (s *stack) exactly(t *testing.T, quota int64, names ...string) {
 			t.Errorf("%s: %d admitted, want %d", name, got, quota)
 		}
 	}
+}
+
+func clusterURL(c *redistest.Cluster) string {
+	addrs := c.Addrs()
+	return "redis+cluster://" + addrs[0] + "?addr=" + strings.Join(addrs[1:], "&addr=")
+}
+
+// slotOf returns the slot of a limiter's key, which it finds among those stored.
+func slotOf(t *testing.T, cluster *redistest.Cluster, key string) int {
+	t.Helper()
+	for i := range cluster.Nodes() {
+		found, err := cluster.Node(i).Do("KEYS", "*="+key)
+		stored, _ := found.([]any)
+		if err != nil {
+			continue // it is down
+		}
+		if len(stored) > 0 {
+			return redistest.KeySlot(stored[0].(string))
+		}
+	}
+	t.Fatalf("no node knows the key %q", key)
+	return 0
 }
