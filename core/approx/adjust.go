@@ -16,27 +16,51 @@ import (
 // moment. What a sliding counter charged in its last window is given back at the weight
 // that it still has. An Extra is sent like a charge.
 //
-// A Reset is made in both stores before Adjust returns, and waits for an exchange under
-// way; what other instances did not send yet is charged after it. Where the shared
-// store fails, the error is returned, and the key is reset here alone, until the next
-// exchange. Renew is refused: there are no leases.
+// A Reset is made in both stores before Adjust returns, all of one call together, and
+// waits for an exchange under way; what other instances did not send yet is charged after
+// it. It takes no longer than Config.Timeout. Where the shared store fails, the error is
+// returned, and the keys are reset here alone, until the next exchange. Renew is refused:
+// there are no leases.
 func (s *Store) Adjust(ctx context.Context, adjustments []ratelimit.Adjustment) error {
-	var errs []error
+	if len(adjustments) == 0 {
+		return nil
+	}
+	err := s.adjust(ctx, adjustments)
+	s.wake()
+	return err
+}
+
+func (s *Store) adjust(ctx context.Context, adjustments []ratelimit.Adjustment) error {
+	var resets []ratelimit.Adjustment
 	for i := range adjustments {
-		a := adjustments[i : i+1]
+		if adjustments[i].Op == ratelimit.Reset {
+			resets = append(resets, adjustments[i])
+		}
+	}
+	var unshared error // why the resets are made here alone
+	if resets != nil {
+		limited, cancel := context.WithTimeout(ctx, s.timeout)
+		defer cancel()
+		// With the turn, nothing that was charged before is on its way, nor leaves before
+		// it is forgotten here.
+		if unshared = s.begin(limited); unshared == nil {
+			defer s.end()
+			unshared = s.shared.Adjust(limited, resets)
+		}
+	}
+	errs := []error{unshared}
+	for i := range adjustments {
+		one := adjustments[i : i+1]
 		var err error
-		switch a[0].Op {
+		switch one[0].Op {
 		case ratelimit.Reset:
-			err = s.reset(ctx, a)
+			err = s.reset(ctx, one, unshared == nil)
 		case ratelimit.Refund:
-			err = s.refund(ctx, a)
+			err = s.refund(ctx, one)
 		default:
-			err = s.extra(ctx, a)
+			err = s.extra(ctx, one)
 		}
 		errs = append(errs, err)
-	}
-	if len(adjustments) > 0 {
-		s.wake()
 	}
 	return errors.Join(errs...)
 }
@@ -79,17 +103,9 @@ func (s *Store) extra(ctx context.Context, one []ratelimit.Adjustment) error {
 	return nil
 }
 
-// reset forgets a key in both stores. It has the turn, so that nothing which was
-// charged before is on its way to the shared store.
-func (s *Store) reset(ctx context.Context, one []ratelimit.Adjustment) error {
-	if err := s.begin(ctx); err != nil {
-		return err
-	}
-	defer s.end()
-	limited, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	err := s.shared.Adjust(limited, one)
-
+// reset forgets a key on the copy, and what is pending of it where the shared store
+// forgot the rest.
+func (s *Store) reset(ctx context.Context, one []ratelimit.Adjustment, shared bool) error {
 	a := &one[0]
 	sh := s.shard(a.Key)
 	sh.mu.Lock()
@@ -97,8 +113,8 @@ func (s *Store) reset(ctx context.Context, one []ratelimit.Adjustment) error {
 	if err := s.local.Adjust(ctx, one); err != nil {
 		return err
 	}
-	if e := sh.find(a.Space, a.Key); e != nil {
-		e.pending = pending{}
+	if e := sh.find(a.Space, a.Key); e != nil && shared {
+		e.pending, e.seen = pending{}, seen{}
 	}
-	return err
+	return nil
 }

@@ -83,65 +83,6 @@ func TestExtra(t *testing.T) {
 	}
 }
 
-// A Reset holds in both stores when it returns, and what was charged before it does
-// not come back.
-func TestReset(t *testing.T) {
-	for _, a := range algorithms {
-		t.Run(a.String(), func(t *testing.T) {
-			pair(t, ratelimit.PerMinute(10).Using(a), func(_ *limittest.Clock, way *link, ann, bob *instance) {
-				bob.take("k", 2)
-				ann.take("k", 4)
-				ann.flush()
-				ann.take("k", 3)
-				ann.adjust(ratelimit.Reset, "k", 0, ratelimit.Receipt{})
-				ann.shared(way, "k", 0)
-				ann.used("k", 0)
-				ann.flush()
-				ann.shared(way, "k", 0)
-				bob.flush() // what bob had not sent stays charged
-				ann.flush()
-				ann.used("k", 0)
-				ann.flush()
-				ann.used("k", 2)
-			})
-		})
-	}
-}
-
-func TestResetFails(t *testing.T) {
-	pair(t, ratelimit.PerMinute(10), func(_ *limittest.Clock, way *link, ann, _ *instance) {
-		ann.take("k", 4)
-		ann.flush()
-		way.down = errors.New("down")
-		reset := []ratelimit.Adjustment{{Op: ratelimit.Reset, Space: ann.space, Key: []byte("k")}}
-		if err := ann.Adjust(ann.Context(), reset); !errors.Is(err, way.down) {
-			t.Errorf("want the store's error, got %v", err)
-		}
-		ann.used("k", 0)
-		way.down = nil
-		ann.flush()
-		ann.used("k", 4)
-	})
-}
-
-// A Reset waits for an exchange under way, so that what is sent is not charged after it.
-func TestResetDuringAnExchange(t *testing.T) {
-	pair(t, ratelimit.PerMinute(10), func(_ *limittest.Clock, way *link, ann, _ *instance) {
-		way.oneWay = 10 * time.Millisecond
-		ann.take("k", 4)
-		done := make(chan error)
-		go func() { done <- ann.Flush(ann.Context()) }()
-		time.Sleep(time.Millisecond)
-		way.set(func(l *link) { l.oneWay = 0 }) // the Reset would overtake it
-		ann.adjust(ratelimit.Reset, "k", 0, ratelimit.Receipt{})
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		ann.shared(way, "k", 0)
-		ann.used("k", 0)
-	})
-}
-
 func TestAdjustRefuses(t *testing.T) {
 	pair(t, ratelimit.PerMinute(10), func(_ *limittest.Clock, _ *link, ann, _ *instance) {
 		stranger := ratelimit.NewSpace("stranger", ann.limit)

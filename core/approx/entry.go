@@ -7,10 +7,7 @@ import (
 	ratelimit "github.com/weirhq/ratelimit/core"
 )
 
-const (
-	numShards  = 64 // one bit each in a word
-	maxPending = 1 << 32
-)
+const numShards = 64 // one bit each in a word
 
 // shard is a part of the keys behind one lock, which is held over the decision of
 // the local copy as well.
@@ -33,48 +30,7 @@ type entry struct {
 	limit ratelimit.Limit // of the last touch
 	pending
 	dirty bool // in the shard's list
-}
-
-// pending is what the shared store was not sent yet.
-type pending struct {
-	units int64 // charged, less what was given back
-	since int64 // µs: where the first of them counts; 0: there is none
-	back  int64 // µs: where the charge counts that was given back last
-}
-
-// add adds units that count at an instant. Of two fixed windows the later one stays:
-// what is over cannot be made up for, nor made good.
-func (p *pending) add(l *ratelimit.Limit, units, at int64) {
-	if units == 0 {
-		return
-	}
-	if window := l.Window.Microseconds(); l.Algorithm == ratelimit.FixedWindow && p.since != 0 {
-		switch {
-		case at/window < p.since/window:
-			return
-		case at/window > p.since/window:
-			*p = pending{}
-		}
-	}
-	p.units = min(max(-maxPending, p.units+units), maxPending)
-	if p.since == 0 || at < p.since {
-		p.since = at
-	}
-}
-
-// due returns the units to send, given the copy's answer to a look. What is no longer
-// counted there would be counted anew in the shared store: what was charged in a
-// fixed window that is over, and what waited for longer than a window.
-func (p *pending) due(l *ratelimit.Limit, look *ratelimit.Result, every int64) int64 {
-	window, at := l.Window.Microseconds(), look.Receipt.At
-	switch {
-	case l.Algorithm == ratelimit.FixedWindow && at/window != p.since/window:
-		return 0
-	case at-p.since > window+every:
-		return min(p.units, look.Used)
-	default:
-		return p.units
-	}
+	seen  seen // whoever has the turn may touch it, without the lock
 }
 
 // number returns which shard has a key, whatever its space.
@@ -101,7 +57,7 @@ func (s *Store) note(sh *shard, space *ratelimit.Space, key []byte, limit *ratel
 		sh.entries[e.name] = e
 	}
 	e.space, e.limit = space, *limit
-	e.add(limit, units, at)
+	e.add(limit, pending{units: units, since: at})
 	sh.mark(e)
 	return e
 }

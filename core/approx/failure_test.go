@@ -1,11 +1,17 @@
 package approx_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	ratelimit "github.com/weirhq/ratelimit/core"
+	"github.com/weirhq/ratelimit/core/approx"
 	"github.com/weirhq/ratelimit/core/limittest"
 )
 
@@ -54,7 +60,7 @@ func TestExchangeFails(t *testing.T) {
 	}
 }
 
-// A charge whose reply was lost is sent again: too much rather than too little.
+// A charge whose reply was lost is not made again.
 func TestExchangeLosesAReply(t *testing.T) {
 	pair(t, ratelimit.PerMinute(100), func(_ *limittest.Clock, way *link, ann, _ *instance) {
 		receipt := ann.take("k", 10).Receipt
@@ -64,10 +70,10 @@ func TestExchangeLosesAReply(t *testing.T) {
 		}
 		way.lost = nil
 		ann.flush()
-		ann.shared(way, "k", 20)
-		ann.used("k", 20)
+		ann.shared(way, "k", 10)
+		ann.used("k", 10)
 
-		// A refund is not.
+		// Nor is a refund.
 		ann.adjust(ratelimit.Refund, "k", 4, receipt)
 		way.onReceive = func() { // of the look before the refund
 			way.onReceive, way.lost = nil, errors.New("lost")
@@ -77,8 +83,8 @@ func TestExchangeLosesAReply(t *testing.T) {
 		}
 		way.lost = nil
 		ann.flush()
-		ann.shared(way, "k", 16)
-		ann.used("k", 16)
+		ann.shared(way, "k", 6)
+		ann.used("k", 6)
 	})
 }
 
@@ -101,5 +107,64 @@ func TestExchangeAfterALongOutage(t *testing.T) {
 				ann.used("k", 10)
 			})
 		})
+	}
+}
+
+// panicking is a store that panics, as often as it is told to.
+type panicking struct {
+	ratelimit.Store
+	times  int
+	before bool // it panics before it charges
+	value  any
+}
+
+func (p *panicking) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
+	if p.times--; p.times < 0 {
+		return p.Store.Take(ctx, charges, results)
+	}
+	if !p.before {
+		_ = p.Store.Take(ctx, charges, results)
+	}
+	panic(p.value)
+}
+
+func (p *panicking) Adjust(context.Context, []ratelimit.Adjustment) error { panic(p.value) }
+
+// A shared store that panics ends no process: its panic is a failure, of which it is not
+// known whether it charged.
+func TestExchangePanics(t *testing.T) {
+	bug := errors.New("a bug")
+	for _, a := range algorithms {
+		for _, before := range []bool{false, true} {
+			t.Run(fmt.Sprint(a, before), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					shared := &panicking{Store: ratelimit.NewMemory(ratelimit.MemoryConfig{}), times: 3, before: before, value: bug}
+					o := &observer{ask: func() {}}
+					ann := newInstance(t, shared, ratelimit.PerDay(1000).Using(a), approx.Config{Observer: o})
+					receipt := ann.take("k", 20).Receipt
+					time.Sleep(time.Second)
+					if got := look(t, shared.Store, ann.space, "k"); got != 20 {
+						t.Errorf("want 20 charged after three panics, got %d", got)
+					}
+
+					ann.adjust(ratelimit.Refund, "k", 5, receipt)
+					time.Sleep(time.Second)
+					o.mu.Lock()
+					defer o.mu.Unlock()
+					var kinds []ratelimit.ReportKind
+					for _, r := range o.reports {
+						kinds = append(kinds, r.Kind)
+						if !errors.Is(r.Err, bug) || !strings.Contains(r.Err.Error(), "failure_test.go") {
+							t.Errorf("want the panic and its stack, got %v", r.Err)
+						}
+					}
+					store, adjust := ratelimit.ReportStoreError, ratelimit.ReportAdjustError
+					if want := []ratelimit.ReportKind{store, store, store, adjust}; !slices.Equal(kinds, want) {
+						t.Errorf("want reports of the kinds %v, got %v", want, kinds)
+					}
+					ann.Close()
+				})
+			})
+		}
 	}
 }

@@ -95,14 +95,17 @@ type link struct {
 	mu sync.Mutex
 	way
 
-	calls   int // of Take
-	charges int // in the largest Take
+	calls   int   // of Take
+	adjusts int   // of Adjust
+	charges int   // in the largest Take
+	charged int64 // units that the shared store charged, whatever the caller knows of it
 }
 
 type way struct {
 	oneWay    time.Duration // how long a call travels there, and back
 	down      error
 	lost      error // of the reply: what was asked is done
+	looksPass bool  // through all that
 	narrow    error // of a Take of several charges
 	onSend    func()
 	onReceive func()
@@ -124,12 +127,28 @@ func (l *link) Take(ctx context.Context, charges []ratelimit.Charge, results []r
 	if w.narrow != nil && len(charges) > 1 {
 		return w.narrow
 	}
-	return w.travel(ctx, func() error { return l.Store.Take(ctx, charges, results) })
+	var units int64
+	for i := range charges {
+		units += charges[i].Cost
+	}
+	if units == 0 && w.looksPass {
+		w.down, w.lost = nil, nil
+	}
+	return w.travel(ctx, func() error {
+		err := l.Store.Take(ctx, charges, results)
+		if err == nil {
+			l.set(func(l *link) { l.charged += units })
+		}
+		return err
+	})
 }
 
 func (l *link) Adjust(ctx context.Context, adjustments []ratelimit.Adjustment) error {
 	var w way
-	l.set(func(l *link) { w = l.way })
+	l.set(func(l *link) {
+		l.adjusts++
+		w = l.way
+	})
 	return w.travel(ctx, func() error { return l.Store.Adjust(ctx, adjustments) })
 }
 

@@ -15,17 +15,18 @@ func (s *Store) look(space *ratelimit.Space, key []byte, limit *ratelimit.Limit)
 }
 
 // follow sets the copy of a key to what the shared store has in use, with what was
-// charged here since it was asked. The shard is locked.
-func (s *Store) follow(e *entry, asked, used int64) error {
+// charged here since it was asked. An answer about another fixed window than the copy's,
+// as the clocks have it, is no news of this one; a sliding counter's estimate does not
+// jump where a window begins. The shard is locked.
+func (s *Store) follow(e *entry, answer *ratelimit.Result) error {
 	look, err := s.look(e.space, e.key, &e.limit)
 	if err != nil {
 		return err
 	}
-	window := e.limit.Window.Microseconds()
-	if e.limit.Algorithm == ratelimit.FixedWindow && look.Receipt.At/window != asked/window {
-		return nil // the answer may be about the window that is over
+	if e.limit.Algorithm == ratelimit.FixedWindow && window(&e.limit, look.Receipt.At) != window(&e.limit, answer.Receipt.At) {
+		return nil
 	}
-	want := max(0, used+e.units)
+	want := max(0, answer.Used+e.units)
 	switch over := look.Used - want; {
 	case over < 0:
 		return s.set(e, ratelimit.Extra, -over, ratelimit.Receipt{})

@@ -28,23 +28,26 @@ import (
 // a forced charge, and sets the copy to what the shared store then has in use, with
 // what was charged here meanwhile. Keys that nobody asked about are not exchanged.
 //
-// Overshoot. Let x be the most that one instance admits on a key between the
-// sending of an exchange and the answer to the next one, so in Every and an
-// exchange's duration: at most its traffic in that time, and what a fresh key admits
-// in it. With n instances, what was admitted and is in use never exceeds the
-// capacity by more than (n − 1)·x. So a fixed window of N admits up to N + (n − 1)·x,
-// and the next one again; a sliding counter's estimate reaches as much; a bucket admits up
-// to B + (n − 1)·x + N·T/W in any span T: it pays its overshoot back.
+// Overshoot. At worst, where somebody hits all instances at once on a fresh key, and at
+// each start of a fixed window, instances × limit is admitted: this is not for limits that
+// protect logins or money. In general, let x be the most that one instance admits on a
+// key from the sending of an exchange to the answer to the next one, so in Every and an
+// exchange's duration. What n instances admitted and is in use never exceeds the capacity
+// by more than (n − 1)·x. So a fixed window of N admits up to N + (n − 1)·x; a sliding
+// counter's estimate reaches as much; a bucket admits up to B + (n − 1)·x + N·T/W in any
+// span T: it pays its overshoot back.
 //
-// Undershoot. What is sent late counts from then on: a bucket fills by an exchange's
-// charges at once, a sliding counter may count them one window later. A limit
-// whose capacity is not many times what drains in Every admits less than it could.
+// Undershoot. What is sent late counts from then on, so a limit whose capacity is not many
+// times what drains in Every admits less than it could.
 //
-// While the shared store fails, each instance holds the whole limit by itself. What
-// could not be sent waits: it is never lost while a window counts it, and may be
-// counted twice where only the reply was lost. A shared store that is back is
-// therefore told too much rather than too little. What waited for longer than its
-// window is cut to what the copy still has in use.
+// Outages. While the shared store fails each instance holds the whole limit by itself;
+// what was charged is sent later, as far as it still counts here, and what a failed
+// exchange carried is not charged twice, but may be missed where others charged as much
+// meanwhile. (A call that arrives after the next exchange asked for it charges twice.)
+//
+// Clocks. A fixed window is that of each instance's clock, and x counts what an
+// instance admits in the difference from the shared store's clock as well; a sliding
+// counter exceeds by up to n·x more. Buckets do not mind.
 //
 // Sliding logs, leases and penalties are refused by Open: they promise what a copy
 // cannot keep. A Spill works; it is decided on the copies of both keys.
@@ -78,7 +81,7 @@ type Store struct {
 func New(shared ratelimit.Store, config Config) (*Store, error) {
 	config, err := config.filled()
 	if shared == nil {
-		err = errors.Join(&ratelimit.ConfigError{Field: "shared", Reason: "is nil: there is nobody to exchange with"}, err)
+		err = errors.Join(&ratelimit.ConfigError{Field: "Store", Reason: "is nil: there is nobody to exchange with"}, err)
 	}
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 
 func TestNewRefuses(t *testing.T) {
 	_, err := approx.New(nil, approx.Config{Every: -1, Timeout: time.Hour, MaxKeys: -1})
-	const want = `ratelimit: shared is nil: there is nobody to exchange with
+	const want = `ratelimit: Store is nil: there is nobody to exchange with
 ratelimit: Every must be 1ms to 1m0s, is -1ns
 ratelimit: Timeout must be 1ms to 1m0s, is 1h0m0s
 ratelimit: MaxKeys must not be negative, is -1`
