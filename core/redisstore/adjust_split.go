@@ -40,7 +40,7 @@ func (s *Store) adjustSplit(ctx context.Context, deadline time.Time, by grouping
 						adjustments[k].Receipt = p.adjustments[j].Receipt
 					}
 				}
-			case s.regroup(c, err) != nil:
+			case s.learnGrouping(c, err) != nil:
 				next, err = append(next, p.split(byKey)...), nil
 			default:
 				err = failed(err)

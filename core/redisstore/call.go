@@ -1,6 +1,10 @@
 package redisstore
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/redis/go-redis/v9"
+)
 
 // call is one run of a script on keys that share a slot. It owns all that it holds:
 // who waited for it may be gone when it is sent or answered.
@@ -8,7 +12,6 @@ type call struct {
 	script *script
 	keys   []string // as stored; the first one tells the slot
 	arg    string   // everything else, packed
-	tag    string   // the hash tag that the keys share
 
 	reply string // what the script returned, packed
 	err   error  // why there is no reply
@@ -37,6 +40,10 @@ func (c *call) repeated() bool { return c.tries > 0 || c.paused }
 // divisible reports whether the keys can be asked one by one, where a slot that is being
 // moved has some of them already and some not yet.
 func (c *call) divisible() bool { return !c.whole && len(c.keys) > 1 }
+
+// straddles reports whether the call was refused, and did not run, since the slot is
+// being moved and its keys are on two nodes.
+func (c *call) straddles() bool { return c.divisible() && redis.IsTryAgainError(c.failure()) }
 
 // failure returns why the call has no reply, also while it is still under way.
 func (c *call) failure() error {

@@ -17,7 +17,7 @@ import (
 func TestClose(t *testing.T) {
 	proxy := redistest.NewProxy(t, redistest.Start(t).Addr())
 	client := single(t, proxy.Addr())
-	s := storeOf(t, client, Config{Timeout: 2 * time.Second})
+	s := storeOf(t, client, Config{Timeout: 4 * time.Second})
 	p := policyOf(t, s, "p", ratelimit.PerHour(1000))
 	charges := []ratelimit.Charge{p.charge("k", 1, ratelimit.Enforce)}
 	take(t, s, charges...)
@@ -27,10 +27,7 @@ func TestClose(t *testing.T) {
 	errs := make(chan error, maxPipelines+waiting)
 	ask := func() { errs <- s.Take(t.Context(), charges, make([]ratelimit.Result, 1)) }
 	var wg sync.WaitGroup
-	for i := range maxPipelines {
-		wg.Go(ask)
-		until(t, func() bool { return s.dispatcher.load() == load{pipelines: i + 1} })
-	}
+	occupy(t, &s.dispatcher, &wg, ask)
 	for range waiting {
 		wg.Go(ask)
 	}
@@ -142,6 +139,7 @@ func TestURLErrors(t *testing.T) {
 		"unix+cluster://user:secret@/tmp/s", "redis+sentinel://user:secret@localhost",
 		"redis+sentinel://user:secret@localhost?master_name=m&route_randomly=true", "redis://user:secret@localhost?unknown=1",
 		"redis+cluster://user:secret@localhost?addr=nowhere",
+		"redis://:123/secret@host", "redis://:12?secret@host", "redis+sentinel://:12/secret@h", "redis+cluster://:12?secret@h",
 	} {
 		s, err := Open(url, Config{})
 		var wrong *ratelimit.ConfigError

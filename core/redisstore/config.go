@@ -18,7 +18,9 @@ const (
 	maxTimeout     = time.Minute
 )
 
-// Config says how a store uses its server. The zero value is a good choice.
+// Config says how a store uses its server. The zero value is a good choice. Observer and
+// the client's hooks are called on goroutines of the store's own, where a panic ends the
+// process; Now is called on that of the caller.
 type Config struct {
 	// Prefix is what all keys of the store start with. Stores of one prefix share their
 	// counters. "" means "rl:"; up to 64 bytes without braces, which would move keys

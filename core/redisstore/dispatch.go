@@ -60,7 +60,7 @@ func (d *dispatcher) do(t *trip) bool {
 
 // enqueue puts a call into its lane, and sees to it that somebody sends it.
 func (d *dispatcher) enqueue(c *call) {
-	if d.closed {
+	if d.closed && !c.trip.givesBack {
 		c.answer("", errClosed)
 		return
 	}
@@ -133,13 +133,22 @@ func (d *dispatcher) next(l *lane, batch []*call) []*call {
 	return batch
 }
 
-// close ends the calls that wait, lets those that were sent end, and refuses others.
+// close ends the calls that wait, lets those that were sent end, and refuses others. What
+// gives back is still sent: the goroutine that does had begun before.
 func (d *dispatcher) close() {
 	d.mu.Lock()
 	d.closed = true
 	for _, l := range d.lanes {
-		for c := l.pop(); c != nil; c = l.pop() {
-			c.answer("", errClosed)
+		waiting := l.first
+		l.first = nil
+		for waiting != nil {
+			c := waiting
+			waiting = c.next
+			if c.trip.givesBack {
+				l.push(c) // whoever comes for the lane's calls sends it
+			} else {
+				c.answer("", errClosed)
+			}
 		}
 	}
 	d.mu.Unlock()

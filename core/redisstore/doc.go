@@ -13,12 +13,12 @@
 // # Round trips
 //
 // A decision is one script call, whatever number of policies it has, on the server's
-// own clock. Calls that come while others are under way share pipelines. A script that
-// the server does not know, after a restart or a fail-over, is sent along by itself. A
-// call that the server says it did not run (it loads its data, became a replica, or
-// a slot moves) is sent again until the time-out. One whose reply was lost is not: it
-// may have charged. Hooks of the client see the context's values of one of the callers
-// that share a pipeline.
+// own clock. Calls that come while four pipelines are in flight share the next one. A
+// script that the server does not know, after a restart or a fail-over, is sent along by
+// itself. A call that the server says it did not run (it loads its data, became a
+// replica, or a slot moves) is sent again until the time-out. One whose reply was lost is
+// not: it may have charged. Hooks of the client see the context's values of one of the
+// callers that share a pipeline.
 //
 // # Keys
 //
@@ -38,10 +38,17 @@
 // cannot be given back, because the server fails just then, is reported as
 // ratelimit.ReportAdjustError and ends with its window.
 //
-// If one slot cannot be asked, what the others charged is given back, and the Take
-// fails. A Spill depends on the charge before it, so on a cluster both need the same
-// key; else the error wraps ratelimit.ErrMisuse. Adjustments are independent: those
-// that could be made are.
+// A leaky bucket gives back only the last place of its queue. So slots that charge one are
+// only looked at along with the others, and charged once those have admitted, which costs
+// an admitted Take one more trip. Where a Take has queues in two slots, a denial by one may still leave places of
+// the other taken until they drain.
+//
+// A Take that one slot denied is denied, whatever becomes of the others. Where the time
+// ends before all is given back, or a slot fails, the results that are not known are
+// told as not asked. If a slot cannot be asked and none denied, what the others charged
+// is given back, and the Take fails. A Spill depends on the charge before it, so on a
+// cluster both need the same key; else the error wraps ratelimit.ErrMisuse. Adjustments
+// are independent: those that could be made are.
 //
 // A plain client that is connected to a server in cluster mode is treated like a
 // ClusterClient from the first refusal on.

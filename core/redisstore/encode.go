@@ -124,7 +124,6 @@ func (e *encoder) keys(c *call, n int, key func(i int) (*ratelimit.Space, []byte
 	for i, end := range ends {
 		c.keys[i], from = text[from:end], end
 	}
-	c.tag = text[len(e.prefix)+1:][:tagLength]
 }
 
 func appendNumbers(b []byte, numbers ...float64) []byte {

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	ratelimit "github.com/weirhq/ratelimit/core"
@@ -14,145 +15,179 @@ type revisit struct {
 	refunds []ratelimit.Adjustment
 	adjust  *call // nil: there is nothing to undo
 	look    *call // nil: nobody will see the answer
+	late    bool  // the refunds were made after the look
+	err     error // why they were not, or what the look failed of
 }
 
-// giveBack undoes what the parts charged. Where the Take was denied, and did not
-// fail, it fills in their results anew and counts the strikes that are due: struck says
-// whether the denials count, as those by bans do not.
-func (s *Store) giveBack(ctx context.Context, parts []*part, denied, struck bool) {
-	var visits []revisit
-	calls := 0
-	for _, p := range parts {
-		v := revisit{part: p, refunds: p.refunds()}
-		switch n := len(v.refunds); {
-		case n > 0 && denied:
-			calls += 2
-		case n > 0 || denied && struck && p.strikes():
-			calls++
-		default:
-			continue
-		}
-		visits = append(visits, v)
-	}
+// giveBack undoes what the parts charged. Where the Take was denied it also fills in
+// their results anew, and those of the parts that were not asked, and counts the strikes
+// that are due: struck says whether the denials count.
+func (t *splitTake) giveBack(denied, struck bool) {
+	visits, calls := t.revisits(denied, struck)
 	if visits == nil {
 		return
 	}
-	s.counters.giveBacks.Add(1)
-	t := newTrip(ctx, time.Now().Add(s.timeout), calls)
-	rest := t.calls
+	trip := t.backTrip(time.Now().Add(t.store.timeout), calls)
+	rest := trip.calls
 	next := func() (c *call) {
 		c, rest = &rest[0], rest[1:]
-		c.whole = true // all of it, or nothing that could be told
 		return c
 	}
-	for i := range visits {
-		v := &visits[i]
+	for _, v := range visits {
 		if len(v.refunds) > 0 {
 			v.adjust = next()
-			s.encoder.adjust(v.adjust, v.refunds)
+			t.encoder.adjust(v.adjust, v.refunds)
 		}
 		if denied {
 			v.look = next()
 			v.look.after = v.adjust
-			s.encoder.take(v.look, v.asked(struck), true)
+			v.look.whole = spills(v.charges)
+			t.encoder.take(v.look, v.again(struck), true)
 		}
 	}
-	s.dispatcher.do(t)
-	s.lookAgain(ctx, t.deadline, visits)
-	for i := range visits {
-		if err := visits[i].settle(); err != nil {
-			ratelimit.Report{Kind: ratelimit.ReportAdjustError, Policy: visits[i].charges[0].Space.Policy, Err: err}.
-				To(context.WithoutCancel(ctx), s.observer)
+	t.store.dispatcher.do(trip)
+	t.refundApart(trip.deadline, visits)
+	t.lookAgain(trip.deadline, visits, struck)
+	for _, v := range visits {
+		lost := len(v.refunds) > 0 || v.strikes()
+		v.settle()
+		if v.err != nil && lost {
+			ratelimit.Report{Kind: ratelimit.ReportAdjustError, Policy: v.charges[0].Space.Policy, Err: v.err}.
+				To(context.WithoutCancel(t.ctx), t.store.observer)
 		}
 	}
 }
 
-// lookAgain repeats the looks that overtook what they were to follow, since a server
-// did not know the script or could not run it at once. Strikes have been counted.
-func (s *Store) lookAgain(ctx context.Context, deadline time.Time, visits []revisit) {
-	var late []*revisit
-	for i := range visits {
-		if v := &visits[i]; v.look != nil && v.adjust != nil && v.adjust.failure() == nil && v.adjust.repeated() {
-			late = append(late, v)
+// revisits returns the parts to go to again, and how many calls that takes.
+func (t *splitTake) revisits(denied, struck bool) (visits []*revisit, calls int) {
+	undoes := false
+	for _, p := range t.parts {
+		v := &revisit{part: p, refunds: p.refunds()}
+		if len(v.refunds) > 0 {
+			undoes = true
+			calls++
+		}
+		if denied && (p.owes(struck) || !p.asked && p.err == nil) {
+			calls++
+		} else if len(v.refunds) == 0 {
+			continue
+		}
+		visits = append(visits, v)
+	}
+	if undoes {
+		t.store.counters.giveBacks.Add(1)
+	}
+	return visits, calls
+}
+
+// backTrip returns a trip that closing the store does not keep from being made.
+func (t *splitTake) backTrip(deadline time.Time, calls int) *trip {
+	trip := newTrip(t.ctx, deadline, calls)
+	trip.givesBack = true
+	return trip
+}
+
+// refundApart makes the refunds key by key where a slot is being moved, and notes what
+// became of the others.
+func (t *splitTake) refundApart(deadline time.Time, visits []*revisit) {
+	var parts []corrections
+	var of []*revisit
+	for _, v := range visits {
+		switch {
+		case v.adjust == nil:
+		case v.adjust.straddles():
+			v.late = true
+			for _, c := range (corrections{make([]int, len(v.refunds)), v.refunds}).split(byKey) {
+				parts, of = append(parts, c), append(of, v)
+			}
+		default:
+			v.refunded(v.adjust, v.refunds)
+			v.late = v.err == nil && v.adjust.repeated()
 		}
 	}
-	if late == nil {
+	if parts == nil {
 		return
 	}
-	t := newTrip(ctx, deadline, len(late))
-	for i, v := range late {
-		v.look = &t.calls[i]
-		v.look.whole = true
-		s.encoder.take(v.look, v.asked(false), true)
+	trip := t.backTrip(deadline, len(parts))
+	for i, c := range parts {
+		t.encoder.adjust(&trip.calls[i], c.adjustments)
 	}
-	s.dispatcher.do(t)
+	t.store.dispatcher.do(trip)
+	for i, c := range parts {
+		of[i].refunded(&trip.calls[i], c.adjustments)
+	}
+}
+
+// refunded notes what became of refunds.
+func (v *revisit) refunded(c *call, refunds []ratelimit.Adjustment) {
+	err := c.failure()
+	if err != nil {
+		err = failed(err)
+	} else {
+		err = decodeAdjust(c.reply, refunds)
+	}
+	v.err = errors.Join(v.err, err)
+}
+
+// lookAgain repeats the looks that overtook what they were to follow, since a server
+// did not know the script or could not run it at once; and, key by key, those that were
+// refused since the slot is being moved. Only these have not counted their strikes.
+func (t *splitTake) lookAgain(deadline time.Time, visits []*revisit, struck bool) {
+	var parts []*part
+	var of []*revisit
+	for _, v := range visits {
+		if v.look == nil || v.err != nil || !v.late && !v.look.straddles() {
+			continue
+		}
+		by := byTag // all of it
+		if moving := v.look.straddles() || v.adjust != nil && v.adjust.straddles(); moving && !spills(v.charges) {
+			by = byKey
+		}
+		at := make([]int, len(v.charges))
+		for i := range at {
+			at[i] = i
+		}
+		smaller, _ := split(v.again(struck && v.look.straddles()), at, by) // no error: a Spill stays with its charge
+		for _, p := range smaller {
+			parts, of = append(parts, p), append(of, v)
+		}
+		v.look = nil
+	}
+	if parts == nil {
+		return
+	}
+	trip := t.backTrip(deadline, len(parts))
+	for i, p := range parts {
+		trip.calls[i].whole = spills(p.charges)
+		t.encoder.take(&trip.calls[i], p.charges, true)
+	}
+	t.store.dispatcher.do(trip)
+	for i, p := range parts {
+		v := of[i]
+		if p.receive(&trip.calls[i]); p.err != nil {
+			v.err = errors.Join(v.err, p.err)
+			continue
+		}
+		for j, k := range p.at {
+			v.results[k] = p.results[j]
+		}
+	}
 }
 
 // settle writes down what the second trip brought. Where it failed, the part's results
 // remain as they were: what they say was charged may still be.
-func (v *revisit) settle() error {
+func (v *revisit) settle() {
 	if v.adjust != nil {
 		for i := range v.results {
 			v.results[i].Receipt.Units = 0 // not to be given back once more
 		}
-		if err := v.adjust.failure(); err != nil {
-			return failed(err)
-		}
-		if err := decodeAdjust(v.adjust.reply, v.refunds); err != nil {
-			return err
-		}
 	}
-	if v.look == nil {
-		return nil
-	}
-	if err := v.look.failure(); err != nil {
-		return failed(err)
-	}
-	return decodeTake(v.look.reply, v.charges, v.results)
-}
-
-// refunds returns what undoes the part's charges, the last first.
-func (p *part) refunds() []ratelimit.Adjustment {
-	if p.err != nil {
-		return nil
-	}
-	var refunds []ratelimit.Adjustment
-	for i := len(p.charges) - 1; i >= 0; i-- {
-		if c, r := &p.charges[i], &p.results[i].Receipt; r.Units > 0 {
-			refunds = append(refunds, ratelimit.Adjustment{
-				Op: ratelimit.Refund, Space: c.Space, Key: c.Key, Limit: c.Limit, Units: r.Units, Receipt: *r,
-			})
+	if v.err == nil && v.look != nil {
+		if v.err = v.look.failure(); v.err != nil {
+			v.err = failed(v.err)
+		} else {
+			v.err = decodeTake(v.look.reply, v.charges, v.results)
 		}
 	}
-	return refunds
-}
-
-// strikes reports whether the part holds a strike that a denial elsewhere completes. A
-// part that was denied by itself has counted its own, and a ban counts nothing.
-func (p *part) strikes() bool {
-	if p.struck() {
-		return false
-	}
-	for i := range p.charges {
-		if c := &p.charges[i]; c.Mode == ratelimit.Strike && c.Cost > 0 && p.results[i].Allowed {
-			return true
-		}
-	}
-	return false
-}
-
-// asked returns the charges as they are asked for again: strikes only look where no
-// denial counts.
-func (p *part) asked(struck bool) []ratelimit.Charge {
-	if struck {
-		return p.charges
-	}
-	charges := make([]ratelimit.Charge, len(p.charges))
-	for i, c := range p.charges {
-		if c.Mode == ratelimit.Strike {
-			c.Cost = 0
-		}
-		charges[i] = c
-	}
-	return charges
+	v.told = v.told || v.err == nil
 }

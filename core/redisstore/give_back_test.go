@@ -3,14 +3,17 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	ratelimit "github.com/weirhq/ratelimit/core"
+	"github.com/weirhq/ratelimit/core/storetest/redistest"
 )
 
 // Where a node fails, what others charged is given back and the error returned.
@@ -96,4 +99,71 @@ func (noAdjust) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proces
 func isAdjust(cmd redis.Cmder) bool {
 	sha, ok := cmd.Args()[1].(*string)
 	return ok && (*sha == adjustScript().sha || *sha == adjustScript().text)
+}
+
+// A slot that begins to move after it charged gives back all the same: its refunds do
+// not depend on each other, nor do the looks that follow.
+func TestMovingSlotGivesBack(t *testing.T) {
+	cluster := redistest.StartCluster(t, redistest.ClusterConfig{})
+	client, seen := clusterOf(t, cluster.Addrs()), new(recorder)
+	s := storeOf(t, client, Config{Timeout: 2 * time.Second, Observer: seen})
+	keys := apart(t, cluster, 2)
+	charges := make([]ratelimit.Charge, 4)
+	for i := range charges {
+		charges[i] = policyOf(t, s, fmt.Sprint("p", i), ratelimit.PerHour(10)).charge(keys[0], 1, ratelimit.Enforce)
+	}
+	charges[3].Key, charges[3].Cost = []byte(keys[1]), 11
+	charges = append(charges, ratelimit.Charge{Space: ratelimit.NewPenaltySpace("bans", ratelimit.Penalty{Denials: 9, Within: time.Hour, Ban: time.Hour}), Key: []byte(keys[0]), Cost: 1, Mode: ratelimit.Strike})
+	if err := s.Open(charges[4].Space); err != nil {
+		t.Fatal(err)
+	}
+	results := take(t, s, charges...) // the scripts are known from now on
+
+	hold := holdAdjust{reached: make(chan struct{}), pass: make(chan struct{})}
+	client.AddHook(&hold)
+	done := make(chan error)
+	go func() { done <- s.Take(t.Context(), charges, results) }()
+	<-hold.reached
+	slot, moved := redistest.KeySlot(tagged(keys[0])), 0
+	from := cluster.Owner(slot)
+	cluster.MigrateSlot(slot, from, (from+1)%cluster.Nodes(), func() {
+		if moved++; moved == 2 { // one key is there
+			close(hold.pass)
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for i, r := range results[:3] {
+		if !r.Allowed || r.Used != 0 || r.Receipt.Units != 0 {
+			t.Errorf("charge %d: %+v", i, r)
+		}
+	}
+	if results[3].Allowed || results[4].Used != 2 {
+		t.Errorf("the denial and its strike: %+v", results[3:])
+	}
+	if got := seen.kinds(); got != nil {
+		t.Errorf("reported %v", got)
+	}
+}
+
+// holdAdjust is a hook of a client that holds the first pipeline of corrections back.
+type holdAdjust struct {
+	noAdjust
+	once          sync.Once
+	reached, pass chan struct{}
+}
+
+func (h *holdAdjust) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (h *holdAdjust) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		if slices.ContainsFunc(cmds, isAdjust) {
+			h.once.Do(func() {
+				close(h.reached)
+				<-h.pass
+			})
+		}
+		return next(ctx, cmds)
+	}
 }

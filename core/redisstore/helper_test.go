@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
+	"sync"
 	"testing"
 	"time"
 
@@ -85,4 +86,14 @@ func until(t testing.TB, holds func() bool) {
 			t.Fatal("waited in vain")
 		}
 	}
+}
+
+// occupy makes calls until as many pipelines are under way as may be, each with one.
+func occupy(t testing.TB, d *dispatcher, calls *sync.WaitGroup, call func()) {
+	t.Helper()
+	for i := range maxPipelines {
+		until(t, func() bool { return d.load() == load{pipelines: i} })
+		calls.Go(call)
+	}
+	until(t, func() bool { return d.load() == load{pipelines: maxPipelines} })
 }

@@ -117,10 +117,7 @@ func TestLeftWhileWaiting(t *testing.T) {
 		}
 	}
 	var wg sync.WaitGroup
-	for i := range maxPipelines {
-		wg.Go(leave)
-		until(t, func() bool { return d.load() == load{pipelines: i + 1} })
-	}
+	occupy(t, d, &wg, leave)
 	for range 50 {
 		wg.Go(leave)
 	}
@@ -146,14 +143,14 @@ func TestLeftInTheMiddle(t *testing.T) {
 	}
 	proxy.Delay(0, time.Second)
 	var wg sync.WaitGroup
-	for i := range maxPipelines + 1 {
-		wg.Go(func() {
-			if _, err := count(d, t.Context(), patience, "k"); err != nil {
-				t.Error(err)
-			}
-		})
-		until(t, func() bool { return d.load() == load{queued: i / maxPipelines, pipelines: min(i+1, maxPipelines)} })
+	stay := func() {
+		if _, err := count(d, t.Context(), patience, "k"); err != nil {
+			t.Error(err)
+		}
 	}
+	occupy(t, d, &wg, stay)
+	wg.Go(stay)
+	until(t, func() bool { return d.load() == load{1, maxPipelines} })
 	if _, err := count(d, t.Context(), time.Millisecond, "left"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v, want the time-out", err)
 	}

@@ -102,11 +102,15 @@ func (t times) shorten(timeout time.Duration) {
 	set(t.pool, timeout)
 }
 
-// badURL tells what is wrong with a URL, not what it is.
+// badURL tells what is wrong with a URL, and nothing of what is in it: what follows a
+// colon or a quote may be half a password.
 func badURL(err error) error {
 	reason := strings.TrimPrefix(err.Error(), "redis: ")
 	if e := new(url.Error); errors.As(err, &e) {
 		reason = "it is no URL"
+	}
+	if i := strings.IndexAny(reason, `:"`); i >= 0 {
+		reason = reason[:i]
 	}
 	return &ratelimit.ConfigError{Field: "url", Reason: "is not usable: " + reason}
 }

@@ -74,8 +74,9 @@ func New(client redis.UniversalClient, config Config) (*Store, error) {
 }
 
 // Close ends the store, and the client if [Open] made it. Calls that still wait to be
-// sent fail; Close waits for those that were sent, at most for their time-outs. Every
-// call after it fails. It may be called more than once.
+// sent fail; Close waits for those that were sent, and until what they charged in vain is
+// given back, at most for the time-outs. Every call after it fails. It may be called more
+// than once, but not from the observer, for which it waits.
 func (s *Store) Close() error { return s.close() }
 
 func (s *Store) shut() error {
@@ -101,12 +102,12 @@ func (s *Store) Take(ctx context.Context, charges []ratelimit.Charge, results []
 	}
 	s.counters.decisions.Add(1)
 	deadline, by := s.deadline(ctx), byTag
-	if !s.slots.Load() || sameKey(charges) {
+	if !s.slots.Load() || sameTag(charges) {
 		c, err := s.call(ctx, deadline, spills(charges), func(c *call) { s.encoder.take(c, charges, false) })
 		if err == nil {
 			return decodeTake(c.reply, charges, results)
 		}
-		if by = s.regroup(c, err); by == nil {
+		if by = s.learnGrouping(c, err); by == nil {
 			return failed(err)
 		}
 	}
@@ -130,7 +131,7 @@ func (s *Store) Adjust(ctx context.Context, adjustments []ratelimit.Adjustment) 
 		if err == nil {
 			return decodeAdjust(c.reply, adjustments)
 		}
-		if by = s.regroup(c, err); by == nil {
+		if by = s.learnGrouping(c, err); by == nil {
 			return failed(err)
 		}
 	}
@@ -147,9 +148,10 @@ func (s *Store) call(ctx context.Context, deadline time.Time, whole bool, fill f
 	return c, c.failure()
 }
 
-// regroup returns how to group the keys of a call that the server refused, and did not
-// run, since they were together; nil where it failed for another reason.
-func (s *Store) regroup(c *call, err error) grouping {
+// learnGrouping returns how to group the keys of a call that the server refused, and did
+// not run, since they were together; nil where it failed for another reason. The store
+// remembers a server that has slots.
+func (s *Store) learnGrouping(c *call, err error) grouping {
 	switch {
 	case redis.HasErrorPrefix(err, "CROSSSLOT"): // a plain client, a server in cluster mode
 		s.slots.Store(true)

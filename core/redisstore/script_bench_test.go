@@ -48,7 +48,7 @@ func BenchmarkScript(b *testing.B) {
 					if name == "denied" {
 						limit.Window = ratelimit.MaxWindow
 					}
-					s := newScripts(client, nil)
+					s := storeOn(b, client, nil)
 					charges := make([]ratelimit.Charge, n)
 					for i := range charges {
 						space := ratelimit.NewSpace(fmt.Sprint("policy", i), limit)
@@ -69,6 +69,36 @@ func BenchmarkScript(b *testing.B) {
 					b.ReportMetric(float64(len(c.reply)+8*(1+resultNumbers*n)), "received-B/op")
 				})
 			}
+		}
+	}
+}
+
+// What the longest way to a denial costs the server: two keys are looked at for the wait
+// after which they hold the cost together.
+func BenchmarkScriptDeniedSpill(b *testing.B) {
+	client := startRedis(b)
+	for a := ratelimit.TokenBucket; a <= ratelimit.SlidingCounter; a++ {
+		for _, cost := range []int64{1, 100, 10_000} {
+			b.Run(fmt.Sprintf("%v/cost=%d", a, cost), func(b *testing.B) {
+				s := storeOn(b, client, nil)
+				filled := ratelimit.Per(maxEntries, time.Hour).Using(a)
+				asked := ratelimit.Per(maxEntries-7, time.Hour).Using(a) // GCRA then converts
+				var pair []ratelimit.Charge
+				for i, mode := range []ratelimit.Mode{ratelimit.Enforce, ratelimit.Spill} {
+					p := policyOf(b, s, fmt.Sprint("policy", i), filled)
+					for range 10 {
+						take(b, s, p.charge("key", maxEntries/10, ratelimit.Force))
+					}
+					p.limit = asked
+					pair = append(pair, p.charge("key", cost, mode))
+				}
+				results := make([]ratelimit.Result, len(pair))
+				spend(b, client, func() {}, func() {
+					if err := s.Take(b.Context(), pair, results); err != nil || results[0].Allowed {
+						b.Fatal(results[0], err)
+					}
+				})
+			})
 		}
 	}
 }

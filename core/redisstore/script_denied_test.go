@@ -14,7 +14,7 @@ func TestDeniedInAnotherSlot(t *testing.T) {
 	limits := ratelimit.NewSpace("policy", ratelimit.PerMinute(10).Using(ratelimit.FixedWindow))
 	penalty := ratelimit.NewPenaltySpace("penalty", ratelimit.Penalty{Denials: 2, Within: time.Minute, Ban: time.Hour})
 	now := newYear
-	s := newScripts(client, func() time.Time { return now })
+	s := storeOn(t, client, func() time.Time { return now })
 	for _, space := range []*ratelimit.Space{limits, penalty} {
 		if err := s.Open(space); err != nil {
 			t.Fatal(err)
@@ -28,7 +28,7 @@ func TestDeniedInAnotherSlot(t *testing.T) {
 		t.Helper()
 		var c call
 		s.encoder.take(&c, charges, over)
-		if err := s.run(t.Context(), &c); err != nil {
+		if err := c.run(t, client); err != nil {
 			t.Fatal(err)
 		}
 		results := make([]ratelimit.Result, len(charges))

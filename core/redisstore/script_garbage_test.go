@@ -156,10 +156,10 @@ func TestRefusedReadKeepsTheKey(t *testing.T) {
 		if err := client.Do(t.Context(), "ACL", "SETUSER", user, "on", "nopass", "~*", "+@all", "-get", "-getrange").Err(); err != nil {
 			t.Fatal(err)
 		}
-		denied := redis.NewClient(&redis.Options{Network: "unix", Addr: client.Options().Addr, Username: user, Password: "any", MaxRetries: -1})
+		denied := redis.NewClient(&redis.Options{Addr: client.Options().Addr, Username: user, Password: "any", MaxRetries: -1})
 		defer denied.Close()
 		var c call
-		s.Store.(*scripts).encoder.take(&c, []ratelimit.Charge{s.charge(1, ratelimit.Enforce)}, false)
+		s.Store.(*Store).encoder.take(&c, []ratelimit.Charge{s.charge(1, ratelimit.Enforce)}, false)
 		err := denied.Eval(t.Context(), c.script.text, c.keys, c.arg).Err()
 		if err == nil || redis.HasErrorPrefix(err, "RATELIMIT") {
 			t.Fatalf("%s: want the server's error, got %v", name, err)

@@ -1,10 +1,7 @@
 package redisstore
 
 import (
-	"context"
 	"fmt"
-	"os/exec"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -12,102 +9,34 @@ import (
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
 
-	ratelimit "github.com/weirhq/ratelimit/core"
+	"github.com/weirhq/ratelimit/core/storetest/redistest"
 )
 
-// startRedis starts a server of the test's own, and skips the test where there is none
-// on this machine.
+// startRedis starts a server of the test's own.
 func startRedis(t testing.TB) *redis.Client {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("no redis-server")
-	}
-	socket := filepath.Join(t.TempDir(), "s")
-	server := exec.Command(path, "--port", "0", "--unixsocket", socket, "--save", "", "--appendonly", "no", "--daemonize", "no", "--logfile", "/dev/null")
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	client := redis.NewClient(&redis.Options{Network: "unix", Addr: socket, MaxRetries: -1})
-	t.Cleanup(func() {
-		_ = client.Close()
-		_ = server.Process.Kill()
-		_ = server.Wait()
-	})
-	for range 500 {
-		if err = client.Ping(t.Context()).Err(); err == nil {
-			return client
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("redis-server does not answer: %v", err)
-	return nil
+	return single(t, redistest.Start(t).Addr())
 }
 
 // startMiniredis starts a server in this process, which has no struct library.
 func startMiniredis(t testing.TB) *redis.Client {
 	t.Helper()
-	server := miniredis.RunT(t)
-	client := redis.NewClient(&redis.Options{Addr: server.Addr(), MaxRetries: -1})
-	t.Cleanup(func() { _ = client.Close() })
-	return client
+	return single(t, miniredis.RunT(t).Addr())
 }
 
-// scripts is a store of nothing but the scripts: each call is one EVALSHA.
-type scripts struct {
-	client  *redis.Client
-	spaces  *spaces
-	encoder encoder
+var made atomic.Int64
+
+// storeOn returns a store with keys of its own, and time enough. Where now is nil the
+// server's clock counts.
+func storeOn(t testing.TB, client redis.UniversalClient, now func() time.Time) *Store {
+	t.Helper()
+	return storeOf(t, client, Config{Prefix: fmt.Sprintf("test%d:", made.Add(1)), Now: now, Timeout: time.Minute})
 }
 
-var opened atomic.Int64
-
-// newScripts returns a store with keys of its own. What is tested here would hold for a
-// *Store as well, made with
-//
-//	New(client, Config{Prefix: prefix, Now: now, Timeout: time.Minute})
-func newScripts(client *redis.Client, now func() time.Time) *scripts {
-	s := &scripts{client: client, spaces: &spaces{}}
-	s.encoder = newEncoder(fmt.Sprintf("test%d:", opened.Add(1)), now, s.spaces)
-	return s
-}
-
-func (s *scripts) Open(space *ratelimit.Space) error { return s.spaces.open(space) }
-
-func (s *scripts) Take(ctx context.Context, charges []ratelimit.Charge, results []ratelimit.Result) error {
-	if err := s.spaces.check(charges, results); err != nil || len(charges) == 0 {
-		return err
-	}
-	var c call
-	s.encoder.take(&c, charges, false)
-	if err := s.run(ctx, &c); err != nil {
-		return err
-	}
-	return decodeTake(c.reply, charges, results)
-}
-
-func (s *scripts) Adjust(ctx context.Context, adjustments []ratelimit.Adjustment) error {
-	for i := range adjustments {
-		if err := s.spaces.checkAdjustment(&adjustments[i]); err != nil {
-			return err
-		}
-	}
-	if len(adjustments) == 0 {
-		return nil
-	}
-	var c call
-	s.encoder.adjust(&c, adjustments)
-	if err := s.run(ctx, &c); err != nil {
-		return err
-	}
-	return decodeAdjust(c.reply, adjustments)
-}
-
-func (s *scripts) run(ctx context.Context, c *call) error {
-	reply, err := s.client.EvalSha(ctx, c.script.sha, c.keys, c.arg).Text()
-	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		reply, err = s.client.Eval(ctx, c.script.text, c.keys, c.arg).Text()
-	}
+// run makes a call without the dispatcher.
+func (c *call) run(t testing.TB, client *redis.Client) error {
+	t.Helper()
+	reply, err := client.Eval(t.Context(), c.script.text, c.keys, c.arg).Text()
 	c.reply = reply
 	return err
 }

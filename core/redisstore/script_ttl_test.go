@@ -37,7 +37,7 @@ func newSubject(t testing.TB, client *redis.Client, space *ratelimit.Space, froz
 	if len(space.Limits) > 0 {
 		s.limit = space.Limits[0]
 	}
-	store := newScripts(client, now)
+	store := storeOn(t, client, now)
 	s.Store, s.prefix = store, store.encoder.prefix
 	if err := s.Open(space); err != nil {
 		t.Fatal(err)

@@ -42,10 +42,11 @@ func pick[T any](all []T, at []int) []T {
 	return picked
 }
 
-// sameKey reports whether all charges are on one key, which is the usual case.
-func sameKey(charges []ratelimit.Charge) bool {
+// sameTag reports whether all charges share a hash tag. Usually they share the key.
+func sameTag(charges []ratelimit.Charge) bool {
+	first := charges[0].Key
 	for i := range charges[1:] {
-		if !bytes.Equal(charges[i+1].Key, charges[0].Key) {
+		if key := charges[i+1].Key; !bytes.Equal(key, first) && tagOf(key) != tagOf(first) {
 			return false
 		}
 	}

@@ -8,7 +8,7 @@ type Stats struct {
 	RoundTrips int64 // pipelines and lone commands sent; fewer than calls where they were shared
 	Loads      int64 // scripts sent with their text, since a server did not know them
 	Split      int64 // Takes whose keys are in several slots, decided in several calls
-	GiveBacks  int64 // split Takes that were denied by one slot after another had charged
+	GiveBacks  int64 // split Takes that charged in some slots and were not admitted
 }
 
 // counters is Stats while it counts.

@@ -1,7 +1,7 @@
 package redisstore
 
 import (
-	"fmt"
+	"flag"
 	"testing"
 	"time"
 
@@ -12,14 +12,7 @@ import (
 	"github.com/weirhq/ratelimit/core/storetest/redistest"
 )
 
-// fresh returns a function that makes stores which share a client and nothing else.
-func fresh(client redis.UniversalClient) func(testing.TB, func() time.Time) ratelimit.Store {
-	made := 0
-	return func(t testing.TB, now func() time.Time) ratelimit.Store {
-		made++
-		return storeOf(t, client, Config{Prefix: fmt.Sprintf("rl%d:", made), Now: now, Timeout: time.Minute})
-	}
-}
+var mini = flag.Bool("redisstore.mini", false, "run the suite on miniredis too, where there is a real server")
 
 // storeOf returns a store that ends with the test.
 func storeOf(t testing.TB, client redis.UniversalClient, config Config) *Store {
@@ -32,18 +25,31 @@ func storeOf(t testing.TB, client redis.UniversalClient, config Config) *Store {
 	return s
 }
 
+// suite runs the suite of all stores, each on keys of its own.
+func suite(t *testing.T, client redis.UniversalClient, h storetest.Harness) {
+	h.MaxLogQuota = maxEntries
+	h.Open = func(t testing.TB, now func() time.Time) ratelimit.Store { return storeOn(t, client, now) }
+	storetest.Run(t, h)
+}
+
 func TestSuite(t *testing.T) {
-	storetest.Run(t, storetest.Harness{
-		Name: "redis", MaxLogQuota: maxEntries, Steps: 2000,
-		Open: fresh(single(t, redistest.Start(t).Addr())),
+	server := redistest.Start(t)
+	t.Logf("on a real server, version %s", server.Version())
+	suite(t, single(t, server.Addr()), storetest.Harness{Name: "redis", Steps: 6400})
+}
+
+func TestSuiteOnCluster(t *testing.T) {
+	cluster := redistest.StartCluster(t, redistest.ClusterConfig{})
+	suite(t, clusterOf(t, cluster.Addrs()), storetest.Harness{
+		Name: "redis cluster", Steps: 640, Lacks: storetest.Lacks{AcrossSlots: true},
 	})
 }
 
-func TestSuiteCluster(t *testing.T) {
-	cluster := redistest.StartCluster(t, redistest.ClusterConfig{})
-	storetest.Run(t, storetest.Harness{
-		Name: "redis cluster", MaxLogQuota: maxEntries, Steps: 2000,
-		Lacks: storetest.Lacks{AcrossSlots: true},
-		Open:  fresh(clusterOf(t, cluster.Addrs())),
-	})
+// Where there is no real server, miniredis stands in for one.
+func TestSuiteOnMiniredis(t *testing.T) {
+	if redistest.Available() && !*mini {
+		t.Skip("there is a real server: -redisstore.mini runs it all the same")
+	}
+	t.Log("on miniredis")
+	suite(t, startMiniredis(t), storetest.Harness{Name: "miniredis", Steps: 640})
 }

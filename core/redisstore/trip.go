@@ -13,6 +13,8 @@ type trip struct {
 	deadline time.Time
 	calls    []call
 
+	givesBack bool // what a Take charged that was not admitted: closing waits for it
+
 	open atomic.Int32 // calls without an answer
 	left atomic.Bool  // nobody waits any more
 	done chan struct{}
