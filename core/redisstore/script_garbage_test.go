@@ -101,6 +101,30 @@ func TestWhatNoScriptWroteIsAnErrorOnce(t *testing.T) {
 	}
 }
 
+// Of several keys that are broken at once, one error is told and all are well again.
+func TestSeveralBrokenKeysAreOneError(t *testing.T) {
+	client := startRedis(t)
+	for name, space := range kinds() {
+		s := newSubject(t, client, space, true)
+		var charges []ratelimit.Charge
+		for _, key := range []string{"one", "two", "three"} {
+			c := s.charge(1, ratelimit.Enforce)
+			c.Key = []byte(key)
+			charges = append(charges, c)
+		}
+		s.take(charges...)
+		for _, key := range s.keys() {
+			client.Set(t.Context(), key, "nonsense", 0)
+		}
+		broken(t, name, s.Take(t.Context(), charges, make([]ratelimit.Result, 3)))
+		for _, r := range s.take(charges...) {
+			if r.Used != 1 {
+				t.Errorf("%s: want a new start after the error, got %+v", name, r)
+			}
+		}
+	}
+}
+
 func TestStrikesThatNoScriptWroteAreAnErrorOnce(t *testing.T) {
 	client := startRedis(t)
 	space := ratelimit.NewPenaltySpace("penalty", ratelimit.Penalty{Denials: 3, Within: 60e9, Ban: 60e9})

@@ -9,10 +9,7 @@ end
 
 -- refund gives units of a charge back, and returns the end of its queue.
 local function refund(c, s, units, charge, fin)
-  local at, state = now, s
-  if s.last > now then
-    at, state = behind(s, c.window, now)
-  end
+  local at, state = effective(s, c.window, now)
   if state ~= s or broken then
     return fin
   end
@@ -22,14 +19,14 @@ local function refund(c, s, units, charge, fin)
       return fin
     end
   else
-    local _, _, _, _, _, _, _, _, _, units0, part0 = take[c.kind](s, at, c.quota, c.window, c.capacity, 0, 0, 0, false)
-    u, f, moved = give[c.kind](units0, part0, at, c.quota, c.window, units, charge, fin)
+    local level, rest = select(10, take[c.kind](s, at, c.quota, c.window, c.capacity, 0, 0, 0, false))
+    u, f, moved = give[c.kind](level, rest, at, c.quota, c.window, units, charge, fin)
     if not u then
       return fin
     end
     s.last, s.units, s.part = at, u, f
   end
-  local _, _, _, _, _, reset = ask(c, s, now, 0, 0, 0, false)
+  local reset = select(6, ask(c, s, now, 0, 0, 0, false))
   reset = math.max(reset, s.last - now) -- until then the last write's instant counts
   if broken then
     return fin
@@ -57,10 +54,7 @@ for i = 1, #KEYS do
     elseif op == 1 then -- Extra
       charge, charged, fin = extra(c, s, units, now)
     elseif charged > 0 then -- Renew
-      local at, state = now, s
-      if s.last > now then
-        at, state = behind(s, window, now)
-      end
+      local at, state = effective(s, window, now)
       if state == s then
         takeOut(s, charge, charged)
       end

@@ -25,4 +25,8 @@ end
 -- remembered as of at, of a charge made at an instant, whose queue ended at fin. It
 -- returns units and part, or nil where nothing changes, and the queue's new end.
 local take, give = {}, call == 2 and {}
-local broken -- the key under which something was read that no script wrote
+-- Keys under which something was read that no script wrote; broken is the last of them.
+local broken, spoilt = nil, {}
+local function spoil(key)
+  broken, spoilt[#spoilt + 1] = key, key
+end

@@ -16,8 +16,8 @@ if kinds % 2 ^ 2 >= 2 ^ 1 then
     return u, n
   end
 
-  -- pair returns u µs and n ns, however many, as a time.
-  local function pair(u, n)
+  -- carry returns u µs and n ns, however many, as a time.
+  local function carry(u, n)
     local rest = n % 1000
     return u + (n - rest) / 1000, rest
   end
@@ -31,10 +31,10 @@ if kinds % 2 ^ 2 >= 2 ^ 1 then
     local u = xu - q * tu + (n - rest) / 1000
     if u < 0 then
       q = q - 1
-      u, rest = pair(u + tu, rest + tn)
+      u, rest = carry(u + tu, rest + tn)
     elseif u > tu or u == tu and rest >= tn then
       q = q + 1
-      u, rest = pair(u - tu, rest - tn)
+      u, rest = carry(u - tu, rest - tn)
     end
     return q, u, rest
   end
@@ -49,21 +49,21 @@ if kinds % 2 ^ 2 >= 2 ^ 1 then
     while place >= 1 do
       local low = left % place
       local digit = (left - low) / place
-      au, an = pair(au * 128 + ru * digit, an * 128 + rn * digit)
+      au, an = carry(au * 128 + ru * digit, an * 128 + rn * digit)
       times, au, an = divide(au, an, du, dn)
       us, left, place = us * 128 + times, low, place / 128
     end
     local low = mn % 8
-    au, an = pair(au * 125 + ru * ((mn - low) / 8), an * 125 + rn * ((mn - low) / 8))
+    au, an = carry(au * 125 + ru * ((mn - low) / 8), an * 125 + rn * ((mn - low) / 8))
     times, au, an = divide(au, an, du, dn)
     ns = times * 8
-    au, an = pair(au * 8 + ru * low, an * 8 + rn * low)
+    au, an = carry(au * 8 + ru * low, an * 8 + rn * low)
     times, au, an = divide(au, an, du, dn)
     ns = ns + times
     if up and au + an > 0 then
       ns = ns + 1
     end
-    local u, n = pair(us + q * mu, ns + q * mn)
+    local u, n = carry(us + q * mu, ns + q * mn)
     if u > MOST or u == MOST and n > MOST_NS then
       return MOST, MOST_NS
     end
@@ -96,13 +96,13 @@ if kinds % 2 ^ 2 >= 2 ^ 1 then
     if ahead > 0 then
       local room = divide(MOST - cu, MOST_NS - cn, tu, tn)
       room = room < ahead and room or ahead
-      cu, cn = pair(cu + room * tu, cn + room * tn)
+      cu, cn = carry(cu + room * tu, cn + room * tn)
       used = used + room
     end
 
     local above, fits = 0, cost <= capacity
     if fits then
-      local u, n = pair(cu - (capacity - cost) * tu, cn - (capacity - cost) * tn)
+      local u, n = carry(cu - (capacity - cost) * tu, cn - (capacity - cost) * tn)
       above = n > 0 and u + 1 or u
       above = above > 0 and above or 0
     end
@@ -127,17 +127,17 @@ if kinds % 2 ^ 2 >= 2 ^ 1 then
       retry = -1
     elseif not allowed then
       local goal = capacity - cost - math.min(ahead, (divide(MOST, MOST_NS, tu, tn)))
-      local gu, gn = pair(goal * tu + maxDelay, goal * tn)
+      local gu, gn = carry(goal * tu + maxDelay, goal * tn)
       retry = gu < 0 and -1 or wait(gu, gn)
     end
     if ahead + units > 0 then
-      cu, cn = pair(cu + units * tu, cn + units * tn)
+      cu, cn = carry(cu + units * tu, cn + units * tn)
       lu, ln, ou, on = cu, cn, tu, tn
       used = used + units
     end
     if used > 0 then
       local goal = (used < capacity and used or capacity) - 1
-      nxt = wait(pair(goal * tu, goal * tn))
+      nxt = wait(carry(goal * tu, goal * tn))
       reset = ln > 0 and lu + 1 or lu
     end
     return allowed, at, units, used, retry, reset, nxt, allowed and cost > 0 and above or 0, 0, cu, quota * 1000 + cn
@@ -153,7 +153,7 @@ if kinds % 2 ^ 2 >= 2 ^ 1 then
       if cost > divide(u, n, tu, tn) then
         return 0, quota * 1000
       end
-      u, n = pair(u - cost * tu, n - cost * tn)
+      u, n = carry(u - cost * tu, n - cost * tn)
       return u, quota * 1000 + n
     end
   end

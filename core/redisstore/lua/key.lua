@@ -13,7 +13,7 @@ local function load(key, kind, window)
     else
       last = -1
       if text.err and not text.err:find('WRONGTYPE', 1, true) then
-        redis.call('GET', key) -- which fails again
+        error(text) -- says nothing about the key
       end
     end
     local sound = units < 2 ^ 32 and part < (kind == 3 and 1 or kind == 5 and 2 ^ 32 or window)
@@ -21,21 +21,22 @@ local function load(key, kind, window)
       sound = units < 2 ^ 53 and part >= 1000 and part < 2 ^ 31 * 1000 + 1000
     end
     if not (sound and last >= 0 and units >= 0 and part >= 0 and last < 2 ^ 53 and last % 1 + units % 1 + part % 1 == 0) then
-      broken = key
+      spoil(key)
     end
   end
   return {last = last, units = units, part = part, key = key, ahead = 0, write = false, at = 0, u = 0, f = 0, reset = 0}
 end
 
--- behind returns the instant that counts for a caller behind the last write, and the state
--- as of it: the instant of that write or, where that is too far ahead, nothing.
-local function behind(s, window, now)
-  if s.last - now <= math.max(window, 60000000) then
+-- effective returns the instant that counts for a caller, and the state as of it. For one
+-- behind the last write it is the instant of that write or, where that is too far ahead,
+-- as if nothing was remembered.
+local function effective(s, window, now)
+  if s.last <= now then
+    return now, s
+  elseif s.last - now <= math.max(window, 60000000) then
     return s.last, s
   end
-  return now, {
-    last = 0, units = 0, part = 0, n = 0, base = 0, read = {}, newest = 0, total = 0, shift = 0, start = 0, length = 0, count = 0,
-  }
+  return now, {last = 0, units = 0, part = 0, n = 0, base = 0, read = {}, newest = 0, total = 0, start = 0, length = 0, count = 0}
 end
 
 -- told returns a wait as the caller sees it, so much before the instant that counts.
@@ -49,10 +50,7 @@ end
 
 -- ask puts a question about a key to its algorithm.
 local function ask(c, s, now, cost, ahead, maxDelay, force)
-  local at, state = now, s
-  if s.last > now then
-    at, state = behind(s, c.window, now)
-  end
+  local at, state = effective(s, c.window, now)
   local allowed, own, units, used, retry, reset, nxt, delay, fin, u, f = take[c.kind](state, at, c.quota, c.window, c.capacity, cost, ahead, maxDelay, force)
   if state ~= s and s.n then
     u = s.n -- all entries are gone
@@ -71,8 +69,9 @@ local function save(s, at, added, u, f, reset)
   end
 end
 
--- refuse deletes the key that is broken, so that the next call finds it well.
+-- refuse deletes the keys that are broken, so that the next call finds them well.
 local function refuse()
-  redis.call('DEL', broken)
+  redis.call('DEL', unpack(spoilt))
+  broken, spoilt = nil, {}
   return redis.error_reply('RATELIMIT a key did not hold what this version wrote, and was deleted')
 end

@@ -51,12 +51,12 @@ if kinds % 2 ^ 6 >= 2 ^ 5 then
 
   if give then
     give[5] = function(current, previous, at, _, window, cost, charge)
-      local behind = at - at % window - (charge - charge % window)
+      local since = at - at % window - (charge - charge % window)
       if cost == 0 then
         return nil
-      elseif behind == 0 and current > 0 then
+      elseif since == 0 and current > 0 then
         return current > cost and current - cost or 0, previous
-      elseif behind == window and previous > 0 then
+      elseif since == window and previous > 0 then
         return current, previous > cost and previous - cost or 0
       end
     end

@@ -29,10 +29,10 @@ if kinds % 2 ^ 7 >= 2 ^ 6 or kinds % 2 ^ 5 >= 2 ^ 4 then -- also of strikes
       at, total = read('<dd', text)
     end
     if not (at >= 0 and at < 2 ^ 53 and total >= 0 and total < TOTALS and at % 1 + total % 1 == 0) then
-      broken = s.key
+      spoil(s.key)
       return 0, 0
     end
-    return at - s.shift, total
+    return at, total
   end
 
   -- before returns the total before a log's i-th entry.
@@ -64,7 +64,7 @@ if kinds % 2 ^ 7 >= 2 ^ 6 or kinds % 2 ^ 5 >= 2 ^ 4 then -- also of strikes
   openLog = function(key, header)
     local s = {
       last = 0, key = key, header = header, text = '', whole = true, read = {}, gone = 0, n = 0, base = 0, newest = 0, total = 0,
-      shift = 0, ahead = 0, write = false, at = 0, units = 0, reset = 0,
+      ahead = 0, write = false, at = 0, units = 0, reset = 0,
     }
     local text = redis.pcall('GETRANGE', key, 0, PIECE - 1)
     if text == '' then
@@ -73,7 +73,7 @@ if kinds % 2 ^ 7 >= 2 ^ 6 or kinds % 2 ^ 5 >= 2 ^ 4 then -- also of strikes
     local gone, n, base = -1, 0, 0
     if type(text) == 'table' then
       if not text.err:find('WRONGTYPE', 1, true) then
-        redis.call('GETRANGE', key, 0, 0) -- which fails again
+        error(text) -- says nothing about the key
       end
       text = ''
     elseif #text >= header then
@@ -81,7 +81,7 @@ if kinds % 2 ^ 7 >= 2 ^ 6 or kinds % 2 ^ 5 >= 2 ^ 4 then -- also of strikes
     end
     local most = #text == PIECE and 4 * MAX_ENTRIES or (#text - header) / 16
     if not (gone >= 0 and n >= 0 and gone + n <= most and base >= 0 and base < TOTALS and gone % 1 + n % 1 + base % 1 == 0) then
-      broken = key
+      spoil(key)
       return s
     end
     s.text, s.whole, s.gone, s.n, s.base, s.total = text, header + 16 * (gone + n) <= #text, gone, n, base, base
@@ -121,7 +121,8 @@ if kinds % 2 ^ 7 >= 2 ^ 6 or kinds % 2 ^ 5 >= 2 ^ 4 then -- also of strikes
     local start = before(s, gone + 1)
     local total = (s.total - start) % TOTALS
     if total >= 2 ^ 32 then
-      broken, total = s.key, 0
+      total = 0
+      spoil(s.key)
     end
     local used = total + ahead
     local units, allowed = charged(used, cost <= quota - used, cost, force)

@@ -14,7 +14,7 @@ if kinds % 2 ^ 7 >= 2 ^ 6 then
         and count <= MAX_BANS and last % 1 + start % 1 + length % 1 + count % 1 == 0 then
         s.last, s.start, s.length, s.count = last, start, length, count
       else
-        broken = key
+        spoil(key)
       end
     end
     return s

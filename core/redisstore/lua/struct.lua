@@ -1,5 +1,6 @@
--- pack and read turn numbers into eight bytes each and back, little-endian doubles:
--- the server's own library or, where it has none, the same in Lua.
+-- The second half is for miniredis, which stands in for a server in tests: every server has
+-- the library. pack and read turn numbers into eight bytes each and back, little-endian
+-- doubles.
 local pack, read
 if rawget(_G, 'struct') then
   pack, read = struct.pack, struct.unpack

@@ -24,41 +24,35 @@ if kinds % 2 ^ 8 >= 2 ^ 7 then
   -- pair puts a cost on a charge's key as far as it has quota left, and the rest on that of
   -- the Spill behind it.
   pair = function(c, d)
+    local ahead = c.s.ahead
     local _, left = put(c, 0, 0, false)
     local part = math.min(c.cost, left)
     put(c, part, 0, false)
     if put(d, c.cost - part, 0, false) then
       return true
     end
-    c.s.ahead = c.s.ahead - part
-    for _, x in ipairs({c, d}) do
-      local s = x.s
-      if s.last < now and (x.kind == 0 or x.kind == 2) then
-        -- As of now, a bucket's state is the same, and spans from it stay below 2^53.
-        local _, _, _, _, _, _, _, _, _, u, f = ask(x, s, now, 0, 0, 0, false)
-        s.last, s.units, s.part = now, u, f
+    c.s.ahead = ahead
+
+    -- alone returns the wait until a key has so many units left.
+    local function alone(x, units)
+      if units == 0 then
+        return 0
       end
+      return (select(5, ask(x, x.s, now, x.s.ahead + units, 0, 0, false)))
     end
-    -- after returns what a key has left after a wait. Time is told from a window's start, so
-    -- that it stays below 2^53 as well.
-    local function after(x, wait)
-      local s, origin = x.s, now - now % x.window
-      local last = s.last
-      s.last, s.shift = last - origin, origin
-      local _, _, _, used = ask(x, s, now - origin + wait, 0, 0, 0, false)
-      s.last, s.shift = last, 0
-      return math.max(0, x.capacity - used - s.ahead)
-    end
-    local wait, high = 0, 2 ^ 53
-    if math.max(0, c.capacity - c.s.ahead) + math.max(0, d.capacity - d.s.ahead) < c.cost then
-      wait, high = -1, -1
-    end
-    while wait < high do -- what is left of either only grows
-      local middle = wait + math.floor((high - wait) / 2)
-      if after(c, middle) + after(d, middle) >= c.cost then
-        high = middle
+    -- The wait for a way to split the cost is that of the key which takes longer. The more
+    -- the one is to hold the longer it takes, and the sooner the other holds the rest.
+    local low = math.max(0, c.cost - math.max(0, d.capacity - d.s.ahead))
+    local high = math.min(c.cost, math.max(0, c.capacity - c.s.ahead))
+    local wait = low <= high and 2 ^ 53 or -1
+    while low <= high do
+      local middle = math.floor((low + high) / 2)
+      local one, two = alone(c, middle), alone(d, c.cost - middle)
+      wait = math.min(wait, math.max(one, two))
+      if one < two then
+        low = middle + 1
       else
-        wait = middle + 1
+        high = middle - 1
       end
     end
     c.allowed, c.retry, c.moved = false, wait, true
@@ -72,10 +66,7 @@ if kinds % 2 ^ 7 >= 2 ^ 6 then
   punish = function(c, over)
     local s, looks = c.s, c.mode == 5
     if not s.told then
-      local at, state = now, s
-      if s.last > now then
-        at, state = behind(s, c.window, now)
-      end
+      local at, state = effective(s, c.window, now)
       local allowed, counted, used, left, retry, reset, nxt, gone, start, length, count =
         strike(state, at, c.quota, c.window, c.capacity, c.cost, c.maxDelay, over and not looks)
       retry, reset, nxt = told(retry, at - now), told(reset, at - now), told(nxt, at - now)
@@ -105,9 +96,9 @@ for i = 1, n do
   }
 end
 for i = 1, n do
-  local c, behind = items[i], items[i + 1]
-  if c.mode == 0 and behind and behind.mode == 3 then
-    over = not pair(c, behind) or over
+  local c, spill = items[i], items[i + 1]
+  if c.mode == 0 and spill and spill.mode == 3 then
+    over = not pair(c, spill) or over
   elseif c.mode < 3 then
     local fits = put(c, c.cost, c.maxDelay, c.mode == 2)
     over = over or not fits and c.mode == 0
