@@ -25,6 +25,11 @@ var (
 	// store: a negative cost, an invalid limit, a space that was never opened. It
 	// says nothing about the store's health.
 	ErrMisuse = errors.New("ratelimit: misuse of a store")
+
+	// ErrBusy is what a store's error wraps where it was not asked, since more calls
+	// wait than it could answer in time. It is a failure, and OnFailure decides; but it
+	// says that the store is busy and not that it is down.
+	ErrBusy = errors.New("ratelimit: the store is busy")
 )
 
 // ConfigError is one mistake in a configuration. Functions that check one return

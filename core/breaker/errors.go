@@ -25,7 +25,7 @@ var errExited = errors.New("ratelimit: the store ended the goroutine that it was
 // deadline within the chain is that of another breaker below.
 func excluded(err error) bool {
 	own, ok := err.(*deadlineError)
-	return ok && own.short || errors.Is(err, ratelimit.ErrMisuse)
+	return ok && own.short || errors.Is(err, ratelimit.ErrMisuse) || errors.Is(err, ratelimit.ErrBusy)
 }
 
 // timedOut reports whether a failure cost its caller a time-out: the breaker's, or

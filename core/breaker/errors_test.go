@@ -70,6 +70,7 @@ func TestWhatIsAFailure(t *testing.T) {
 		{nil, false, false},
 		{errors.New("connection refused"), false, false},
 		{wrapped(ratelimit.ErrMisuse), true, false},
+		{wrapped(ratelimit.ErrBusy), true, false},
 		{wrapped(context.Canceled), false, false},
 		{wrapped(context.DeadlineExceeded), false, true},
 		{wrapped(os.ErrDeadlineExceeded), false, true},

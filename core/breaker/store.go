@@ -33,7 +33,7 @@ import (
 //
 // A failure is any error of the store, and a panic. A time-out is also an error of the
 // store that wraps context.DeadlineExceeded or os.ErrDeadlineExceeded. Neither
-// success nor failure is an error that wraps [ratelimit.ErrMisuse].
+// success nor failure is an error that wraps [ratelimit.ErrMisuse] or [ratelimit.ErrBusy].
 //
 // A caller that is cancelled, as by a client that hangs up, changes nothing: the call
 // goes on, is waited for, and charges. A caller's deadline that is before the
@@ -84,8 +84,8 @@ func New(store ratelimit.Store, config Config) (*Store, error) {
 // Open implements [ratelimit.Store]. It is the other store's Open, whatever the
 // breaker's state: it is called at the start, and asks nothing of a network.
 func (s *Store) Open(space *ratelimit.Space) error {
-	if s.store == nil {
-		return &ratelimit.ConfigError{Field: "Store", Reason: "is the zero breaker.Store: breaker.New makes one"}
+	if s == nil || s.store == nil {
+		return &ratelimit.ConfigError{Field: "Store", Reason: "is no breaker.Store: New makes one"}
 	}
 	return s.store.Open(space)
 }

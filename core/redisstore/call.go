@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -32,6 +33,11 @@ func (c *call) answer(reply string, err error) {
 	c.reply, c.err = reply, err
 	c.answered.Store(true)
 	c.trip.answered()
+}
+
+// late reports whether the call has waited for too long to be sent for the first time.
+func (c *call) late(now time.Time) bool {
+	return c.tries == 0 && !c.paused && !c.trip.givesBack && now.After(c.trip.sendBy)
 }
 
 // repeated reports whether the call, which has its answer, was sent more than once.

@@ -139,6 +139,7 @@ func TestURLErrors(t *testing.T) {
 		"unix+cluster://user:secret@/tmp/s", "redis+sentinel://user:secret@localhost",
 		"redis+sentinel://user:secret@localhost?master_name=m&route_randomly=true", "redis://user:secret@localhost?unknown=1",
 		"redis+cluster://user:secret@localhost?addr=nowhere",
+		"redis", "redis://", "redis://h/-1", "redis://h?pool_size=-3", "redis://h?dial_timeout=-5s", "redis+cluster://h/3",
 		"redis://:123/secret@host", "redis://:12?secret@host", "redis+sentinel://:12/secret@h", "redis+cluster://:12?secret@h",
 	} {
 		s, err := Open(url, Config{})

@@ -13,6 +13,9 @@ const (
 	// maxPipelines is how many pipelines of a lane are in flight at once. One would make
 	// a call wait for the whole trip before it; with many there is nothing left to share.
 	maxPipelines = 4
+	// crowdPipelines is how many there are where those are not enough: where more calls
+	// wait than one pipeline holds.
+	crowdPipelines = 16
 	// maxBatch bounds what one pipeline holds, so that none waits long for its last.
 	maxBatch = 64
 )
@@ -72,7 +75,7 @@ func (d *dispatcher) enqueue(c *call) {
 	}
 	idle := l.first == nil // else somebody comes for those already
 	l.push(c)
-	if idle {
+	if idle || l.waiting > maxBatch {
 		d.start(l)
 	}
 }
@@ -94,7 +97,7 @@ func (d *dispatcher) node(key string) *redis.Client {
 
 // start sends what waits in a lane, unless enough is under way.
 func (d *dispatcher) start(l *lane) {
-	if l.running < maxPipelines {
+	if l.running < maxPipelines || l.waiting > maxBatch && l.running < crowdPipelines {
 		l.running++
 		d.running.Add(1)
 		go d.run(l)
@@ -111,16 +114,22 @@ func (d *dispatcher) run(l *lane) {
 	}
 }
 
-// next takes what the next pipeline of a lane holds. It is empty where nobody waits.
+// next takes what the next pipeline of a lane holds. It is empty where nobody waits. Under
+// more load than there are answers, calls that have waited for half of their time are not
+// sent: they would be charged, and answered too late, and so would all behind them.
 func (d *dispatcher) next(l *lane, batch []*call) []*call {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	now := time.Now()
 	for l.first != nil && (len(batch) < maxBatch || l.first.after != nil) {
-		if l.first.trip.left.Load() {
-			l.pop().answer("", errTimeout)
-			continue
+		switch c := l.pop(); {
+		case c.trip.left.Load():
+			c.answer("", errTimeout)
+		case c.late(now):
+			c.answer("", errBusy)
+		default:
+			batch = append(batch, c)
 		}
-		batch = append(batch, l.pop())
 	}
 	switch {
 	case len(batch) == 0:
@@ -140,7 +149,7 @@ func (d *dispatcher) close() {
 	d.closed = true
 	for _, l := range d.lanes {
 		waiting := l.first
-		l.first = nil
+		l.first, l.waiting = nil, 0
 		for waiting != nil {
 			c := waiting
 			waiting = c.next

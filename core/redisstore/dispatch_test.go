@@ -3,6 +3,7 @@ package redisstore
 import (
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,4 +83,40 @@ func TestFlushedScripts(t *testing.T) {
 		t.Errorf("counted %q, want each call once, 2001", got)
 	}
 	t.Logf("%d round trips, %d loads", d.stats.trips.Load(), d.stats.loads.Load())
+}
+
+// More calls than there are answers for are told so in time: what is sent is answered to
+// somebody who waits for it, and nothing is charged for those who have left.
+func TestOverload(t *testing.T) {
+	const callers, timeout = 4000, time.Second
+	server := redistest.Start(t)
+	proxy := redistest.NewProxy(t, server.Addr())
+	proxy.Delay(timeout/8, timeout/8)
+	d := dispatching(t, single(t, proxy.Addr()))
+	if _, err := count(d, t.Context(), time.Minute, "warm"); err != nil {
+		t.Fatal(err)
+	}
+	var answered, busy, late atomic.Int64
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			switch _, err := count(d, t.Context(), timeout, "key"); err {
+			case nil:
+				answered.Add(1)
+			case errBusy:
+				busy.Add(1)
+			default:
+				late.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	ran, err := single(t, server.Addr()).Get(t.Context(), "key").Int64()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d ran: %d answered, %d not sent, %d late", ran, answered.Load(), busy.Load(), late.Load())
+	if waste := ran - answered.Load(); waste > answered.Load()/10 || answered.Load() == 0 || busy.Load() == 0 {
+		t.Errorf("%d of %d that ran were answered to nobody; %d were not sent", waste, ran, busy.Load())
+	}
 }

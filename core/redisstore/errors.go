@@ -13,6 +13,7 @@ import (
 
 var (
 	errTimeout = fmt.Errorf("ratelimit: redis did not answer in time: %w", context.DeadlineExceeded)
+	errBusy    = fmt.Errorf("%w: too many calls wait for redis", ratelimit.ErrBusy)
 	errClosed  = fmt.Errorf("ratelimit: the store is closed: %w", redis.ErrClosed)
 	errApart   = fmt.Errorf("%w: on a cluster a Spill needs the key of the charge that it belongs to", ratelimit.ErrMisuse)
 )
@@ -30,7 +31,7 @@ func unknownScript(err error) bool { return redis.HasErrorPrefix(err, "NOSCRIPT"
 func failed(err error) error {
 	var timeout net.Error
 	switch {
-	case err == errTimeout || err == errClosed:
+	case err == errTimeout || err == errBusy || err == errClosed:
 		return err
 	case errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Errorf("%w: %w", errTimeout, err)

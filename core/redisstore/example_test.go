@@ -47,7 +47,7 @@ func ExampleOpen() {
 	// <nil>
 	// <nil>
 	// <nil>
-	// ratelimit: url is not usable: invalid URL scheme
+	// ratelimit: url is not usable: the scheme is missing
 }
 
 // A client that the app has anyhow. It is to honour the deadlines of contexts.

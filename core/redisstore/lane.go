@@ -6,11 +6,13 @@ import "github.com/redis/go-redis/v9"
 type lane struct {
 	node        *redis.Client // nil: the only one, or the node is not known
 	first, last *call
+	waiting     int // calls
 	running     int // pipelines in flight, each with a goroutine
 }
 
 // push adds a call at the end.
 func (l *lane) push(c *call) {
+	l.waiting++
 	c.lane, c.next = l, nil
 	if l.first == nil {
 		l.first = c
@@ -22,6 +24,7 @@ func (l *lane) push(c *call) {
 
 // pushFront puts calls, in their order, before all others.
 func (l *lane) pushFront(calls []*call) {
+	l.waiting += len(calls)
 	for i := len(calls) - 1; i >= 0; i-- {
 		c := calls[i]
 		c.lane, c.next = l, l.first
@@ -36,6 +39,7 @@ func (l *lane) pushFront(calls []*call) {
 func (l *lane) pop() *call {
 	c := l.first
 	if c != nil {
+		l.waiting--
 		l.first, c.next = c.next, nil
 	}
 	return c

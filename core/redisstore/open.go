@@ -43,9 +43,15 @@ func Open(rawURL string, config Config) (*Store, error) {
 
 // newClient returns the client that a URL asks for, or what is wrong with it.
 func newClient(rawURL string, timeout time.Duration) (redis.UniversalClient, error) {
-	scheme, rest, _ := strings.Cut(rawURL, "://")
+	scheme, rest, found := strings.Cut(rawURL, "://")
+	if !found {
+		return nil, badURL(errors.New("the scheme is missing"))
+	}
 	base, kind, _ := strings.Cut(scheme, "+")
 	plain := base + "://" + rest
+	if err := checkURL(plain, kind == "cluster"); err != nil {
+		return nil, badURL(err)
+	}
 	quiet := &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	switch kind {
 	case "":
@@ -82,6 +88,31 @@ func newClient(rawURL string, timeout time.Duration) (redis.UniversalClient, err
 	default:
 		return nil, badURL(errors.New("the scheme is unknown"))
 	}
+}
+
+// checkURL refuses what the client would take, or panic at.
+func checkURL(plain string, cluster bool) error {
+	u, err := url.Parse(plain)
+	if err != nil {
+		return err
+	}
+	if u.Host == "" && u.Path == "" {
+		return errors.New("it names no server")
+	}
+	if cluster && strings.Trim(u.Path, "/") != "" {
+		return errors.New("a cluster has one database")
+	}
+	if u.Scheme != "unix" && strings.HasPrefix(u.Path, "/-") {
+		return errors.New("the database is negative")
+	}
+	for _, values := range u.Query() {
+		for _, v := range values {
+			if strings.HasPrefix(v, "-") {
+				return errors.New("an option is negative")
+			}
+		}
+	}
+	return nil
 }
 
 // times are the time-outs of a client.

@@ -77,7 +77,12 @@ func New(client redis.UniversalClient, config Config) (*Store, error) {
 // sent fail; Close waits for those that were sent, and until what they charged in vain is
 // given back, at most for the time-outs. Every call after it fails. It may be called more
 // than once, but not from the observer, for which it waits.
-func (s *Store) Close() error { return s.close() }
+func (s *Store) Close() error {
+	if s == nil || s.close == nil {
+		return nil
+	}
+	return s.close()
+}
 
 func (s *Store) shut() error {
 	s.dispatcher.close()
@@ -90,7 +95,12 @@ func (s *Store) shut() error {
 // Open prepares the store for a space. It does not connect. It returns an error where
 // the space is invalid or holds what the store cannot: a sliding log of more than
 // 10,000 units.
-func (s *Store) Open(space *ratelimit.Space) error { return s.spaces.open(space) }
+func (s *Store) Open(space *ratelimit.Space) error {
+	if s == nil || s.client == nil {
+		return &ratelimit.ConfigError{Field: "Store", Reason: "is no redisstore.Store: New and Open make one"}
+	}
+	return s.spaces.open(space)
+}
 
 // Take makes all charges or none: see [ratelimit.Store]. An error leaves open whether
 // something was charged, unless it wraps [ratelimit.ErrMisuse]. Where the keys are in

@@ -11,6 +11,7 @@ import (
 type trip struct {
 	ctx      context.Context // its values are what hooks of the client see
 	deadline time.Time
+	sendBy   time.Time // what waits for longer would be answered too late, as a rule
 	calls    []call
 
 	givesBack bool // what a Take charged that was not admitted: closing waits for it
@@ -24,7 +25,7 @@ type trip struct {
 
 // newTrip returns a trip of n calls, which the caller fills in.
 func newTrip(ctx context.Context, deadline time.Time, n int) *trip {
-	t := &trip{ctx: ctx, deadline: deadline, done: make(chan struct{})}
+	t := &trip{ctx: ctx, deadline: deadline, sendBy: deadline.Add(-time.Until(deadline) / 2), done: make(chan struct{})}
 	if n == 1 {
 		t.calls = t.one[:]
 	} else {
