@@ -13,7 +13,8 @@ type Observer interface {
 	// as the key function made it; "#" and a hash where it was long, "!" where the
 	// request had none.
 	Decided(ctx context.Context, key []byte, d Decision)
-	// Reported is called for what is rare.
+	// Reported is called for what is rare, but for failures of the store: of those once
+	// a request.
 	Reported(ctx context.Context, r Report)
 }
 

@@ -44,6 +44,9 @@ func (s *Store) run() {
 			return
 		case <-tick.C:
 		}
+		if s.loop.state.Load() == closed { // both were ready: an exchange takes longer than Every
+			return
+		}
 		s.report(s.exchange(context.Background()))
 		if s.rest() {
 			return
@@ -73,6 +76,9 @@ func (s *Store) Flush(ctx context.Context) error {
 // exchange. It returns as Flush does. Decisions go on after it, on the copy, but only
 // Flush shares them.
 func (s *Store) Close() error {
+	if s == nil || s.shared == nil {
+		return nil
+	}
 	s.loop.mu.Lock()
 	if s.loop.state.Swap(closed) != closed {
 		close(s.loop.done)

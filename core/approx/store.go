@@ -103,6 +103,9 @@ func New(shared ratelimit.Store, config Config) (*Store, error) {
 // as a *[ratelimit.ConfigError], sliding logs, leases, penalties, and windows
 // shorter than Config.Every.
 func (s *Store) Open(space *ratelimit.Space) error {
+	if s == nil || s.shared == nil {
+		return &ratelimit.ConfigError{Field: "Store", Reason: "is no approx.Store: New makes one"}
+	}
 	if err := space.Validate(); err != nil {
 		return err
 	}

@@ -64,6 +64,9 @@ func New(store ratelimit.Store, config Config) (*Store, error) {
 // Open implements [ratelimit.Store]. A space of a penalty makes the cache forget all
 // bans, since another penalty may tell them otherwise.
 func (s *Store) Open(space *ratelimit.Space) error {
+	if s == nil || s.store == nil {
+		return &ratelimit.ConfigError{Field: "Store", Reason: "is no denycache.Store: New makes one"}
+	}
 	err := s.store.Open(space)
 	if space.Penalty != nil {
 		for i := range s.shards {

@@ -3,8 +3,8 @@
 //
 //	go run ./examples/distributed -store redis -redis redis://127.0.0.1:6379
 //
-// Stop Redis while it runs: payments answer 503 then, since they must not go uncounted;
-// everything else goes on.
+// Stop Redis while it runs: payments answer 503 then, since they must not go uncounted (or
+// 429 to who was just denied); everything else goes on.
 package main
 
 import (
@@ -92,6 +92,7 @@ func run(ctx context.Context, kind, url string, addrs []string) error {
 	var instances sync.WaitGroup
 	defer instances.Wait()
 	defer stop()
+	var urls []string
 	for _, addr := range addrs {
 		store, end, err := newStore(kind, url)
 		if err != nil {
@@ -105,7 +106,8 @@ func run(ctx context.Context, kind, url string, addrs []string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("listening on http://%s\n", l.Addr())
+		urls = append(urls, "http://"+l.Addr().String())
+		fmt.Println("listening on", urls[len(urls)-1])
 		instances.Go(func() {
 			serve(ctx, l, app)
 			if err := end(); err != nil {
@@ -113,7 +115,7 @@ func run(ctx context.Context, kind, url string, addrs []string) error {
 			}
 		})
 	}
-	fmt.Printf("\n  for port in %s; do curl -i -X POST http://$port/pay; done\n\nStop with Ctrl-C.\n", strings.Join(addrs, " "))
+	fmt.Printf("\n  for i in 1 2 3; do for app in %s; do curl -i -X POST $app/pay; done; done\n\nStop with Ctrl-C.\n", strings.Join(urls, " "))
 	<-ctx.Done()
 	return nil
 }
