@@ -85,7 +85,7 @@ func checkDivisions(t *testing.T, client *redis.Client, cases [][4]int64) {
 		q.DivMod(q, big.NewInt(c[3]), r)
 		want, rest := q.String(), r.String()
 		if q.Cmp(beyond) >= 0 {
-			want, rest = strconv.Itoa(1<<53), told[2*i+1] // the remainder says nothing then
+			want, rest = strconv.FormatInt(1<<53, 10), told[2*i+1] // the remainder says nothing then
 		}
 		if told[2*i] != want || told[2*i+1] != rest {
 			t.Errorf("(%d·%d + %d) / %d: want %s rest %s, got %s rest %s", c[0], c[1], c[2], c[3], want, rest, told[2*i], told[2*i+1])
