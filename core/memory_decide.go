@@ -55,13 +55,14 @@ func (t *memoryTake) charge(i int, cost int64, maxDelay time.Duration, force boo
 // rest on that of the Spill behind it.
 func (t *memoryTake) pair(i int) bool {
 	cost, first := t.charges[i].Cost, &t.claims[t.claims[i].root]
+	ahead := first.ahead
 	t.charge(i, 0, 0, false)
 	part := min(cost, t.results[i].Remaining)
 	t.charge(i, part, 0, false)
 	if t.charge(i+1, cost-part, 0, false) {
 		return true
 	}
-	first.ahead -= part
+	first.ahead = ahead
 	wait := t.pairWait(i)
 	for j := i; j <= i+1; j++ {
 		t.results[j].Allowed, t.results[j].RetryAfter = false, wait
