@@ -21,7 +21,7 @@ const (
 )
 
 // dispatcher sends calls. A call that finds its lane idle is sent at once and alone;
-// those that come while pipelines are in flight share the next one. There is a
+// those that come while enough pipelines are in flight share the next one. There is a
 // goroutine for each pipeline in flight, and none while idle.
 type dispatcher struct {
 	client redis.UniversalClient

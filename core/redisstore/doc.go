@@ -18,7 +18,8 @@
 // itself. A call that the server says it did not run (it loads its data, became a
 // replica, or a slot moves) is sent again until the time-out. One whose reply was lost is
 // not: it may have charged. Hooks of the client see the context's values of one of the
-// callers that share a pipeline.
+// callers that share a pipeline. Under more load than there are answers, a call that has
+// waited for half of its time is not sent; its error wraps ratelimit.ErrBusy.
 //
 // # Keys
 //
